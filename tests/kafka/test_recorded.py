@@ -10,10 +10,11 @@ import pytest
 from kafkaviz.format import batch
 from tests.kafka import checks, mutations
 from tests.kafka.harness import content, unzipped
-from tests.simulate.replay_vectors import histories, incoming
+from tests.simulate.replay_vectors import incoming
+from tests.support.vectors import json_lines
 
 ROOT = Path(__file__).parents[2]
-RECORDED = histories(ROOT / "tests" / "data" / "histories.jsonl.gz")
+RECORDED = json_lines(ROOT / "tests" / "data" / "histories.jsonl.gz")
 
 
 def line_named(name: str) -> dict:

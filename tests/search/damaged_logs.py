@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz.binary import codec
-from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.format import offset_index, producer_snapshot, record, time_index
-from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
+from kafkaviz.format.batch import HEADER_BYTES, LENGTH_END
 from kafkaviz.format.record import Record
 from kafkaviz.units import file_stem
+from tests.pipeline import whole_logs
 from tests.support.legacy_messages import build_message
 
 START_MS = 1_700_000_000_000
@@ -61,31 +61,23 @@ def make_log(seed: int, folder: Path) -> dict:
 def _batch(
     chance: random.Random, number: int, magic: int, codec_name: str, value_bytes: int, damage: str
 ) -> bytes:
-    base, codec_id = number * RECORDS, codec.CODECS.index(codec_name)
+    base = number * RECORDS
+    codec_id = codec.CODECS.index(codec_name)
     values = [chance.randbytes(value_bytes) for _ in range(RECORDS)]
     times = [START_MS + 10 * (base + place) for place in range(RECORDS)]
     if magic == 2:
         body = record.build(
-            [
-                Record(
-                    offset_delta=place,
-                    timestamp_delta_ms=10 * place,
-                    key=b"k",
-                    value=values[place],
-                    headers=(("h", b"x"),) if place % 2 else (),
-                )
-                for place in range(RECORDS)
-            ]
+            Record(
+                offset_delta=place,
+                timestamp_delta_ms=10 * place,
+                key=b"k",
+                value=values[place],
+                headers=(("h", b"x"),) if place % 2 else (),
+            )
+            for place in range(RECORDS)
         )
         content = _compress(chance, codec_name, body, damage)
-        header = np.zeros(1, HEADER)
-        header["base_offset"], header["magic"], header["attributes"] = base, 2, codec_id
-        header["base_timestamp_ms"], header["max_timestamp_ms"] = times[0], times[-1]
-        header["last_offset_delta"], header["record_count"] = RECORDS - 1, RECORDS
-        for name in ("producer_id", "producer_epoch", "base_sequence"):
-            header[name] = -1
-        header["batch_length_bytes"] = HEADER_BYTES - LENGTH_END + len(content)
-        return _mend(header.tobytes() + content, magic)
+        return whole_logs.framed(base, content, times, codec_id)
     if not codec_id:
         messages = [
             build_message(magic, base + place, b"k", values[place], timestamp_ms=times[place])
@@ -95,25 +87,14 @@ def _batch(
             place = chance.randrange(RECORDS)
             messages[place] = _mend(_flip(chance, messages[place], magic, mends=False), magic)
         return b"".join(messages)
+    first = 0 if magic else base
     inner = b"".join(
-        build_message(
-            magic,
-            place if magic else base + place,
-            b"k",
-            values[place],
-            timestamp_ms=times[place],
-        )
+        build_message(magic, first + place, b"k", values[place], timestamp_ms=times[place])
         for place in range(RECORDS)
     )
     content = _compress(chance, codec_name, inner, damage, is_checked=magic == 1)
-    return build_message(
-        magic,
-        base + RECORDS - 1,
-        None,
-        content,
-        timestamp_ms=times[-1],
-        attributes=codec_id,
-    )
+    last = base + RECORDS - 1
+    return build_message(magic, last, None, content, timestamp_ms=times[-1], attributes=codec_id)
 
 
 def _compress(
@@ -147,11 +128,7 @@ def _flip(chance: random.Random, batch: bytes, magic: int, *, mends: bool) -> by
 def _mend(batch: bytes, magic: int) -> bytes:
     """Returns the batch, or its first message, with a right checksum."""
     if magic == 2:
-        return (
-            batch[: CRC_START - 4]
-            + struct.pack(">I", crc32c(batch[CRC_START:]))
-            + batch[CRC_START:]
-        )
+        return whole_logs.summed(batch)
     end = LENGTH_END + struct.unpack_from(">i", batch, 8)[0]
     return batch[:12] + struct.pack(">I", zlib.crc32(batch[16:end])) + batch[16:]
 

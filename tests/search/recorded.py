@@ -1,41 +1,9 @@
 """Logs and queries that Kafka's own classes recorded, as inputs of a search."""
 
-import base64
-import gzip
-import json
-from collections.abc import Iterator
-from contextlib import nullcontext
-from functools import partial
-from pathlib import Path
-
-from kafkaviz.binary.file_view import FileView
+from kafkaviz.binary.file_view import in_memory
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.units import file_stem
-from tests.support.bytes_reader import reader
-
-
-def lines(path: Path) -> Iterator[dict]:
-    with gzip.open(path, "rt") as file:
-        yield from map(json.loads, file)
-
-
-def in_memory(name: str, data: bytes, modified_ms: int = 0) -> FileView:
-    return FileView(
-        name=name,
-        size_bytes=len(data),
-        open_reader=partial(nullcontext, reader(data)),
-        modified_ms=modified_ms,
-    )
-
-
-def unpacked(packed: str) -> bytes:
-    return gzip.decompress(base64.b64decode(packed))
-
-
-def content(recorded: dict) -> bytes:
-    """Returns an index file; bytes missing from the hex are zeros."""
-    written = bytes.fromhex(recorded["hex"]) if "hex" in recorded else unpacked(recorded["gz"])
-    return written.ljust(recorded["file_len"], b"\0")
+from tests.support.vectors import content, unpacked
 
 
 def segment(
@@ -51,14 +19,14 @@ def segment(
 
 
 def log_of(recorded: dict, segments: list[dict]) -> LogView:
-    served_segments = (
+    views = [
         segment(
-            segment_line["base"],
-            unpacked(segment_line["log_gz"]),
-            segment_line["index"],
-            segment_line["timeindex"],
-            segment_line["log_mtime_ms"],
+            line["base"],
+            unpacked(line["log_gz"]),
+            line["index"],
+            line["timeindex"],
+            line["log_mtime_ms"],
         )
-        for segment_line in segments
-    )
-    return LogView("t-0", tuple(served_segments), recorded["log_start"])
+        for line in segments
+    ]
+    return LogView("t-0", tuple(views), recorded["log_start"])

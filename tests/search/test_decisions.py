@@ -3,15 +3,16 @@
 import pytest
 
 from kafkaviz import versions
+from kafkaviz.binary.file_view import in_memory
 from kafkaviz.search.fetch import SegmentMiss, SegmentReason
 from kafkaviz.search.log_view import LogView, SegmentView
-from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp
+from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp, lookup
 from kafkaviz.search.scan import HeaderOutcome, ReadPart
 from kafkaviz.search.slots import Branch, floor
 from kafkaviz.simulate import lesson_logs
-from tests.search.recorded import in_memory
 from tests.support.legacy_messages import build_message
 
+START_MS = lesson_logs.START_MS
 ARTICLE = [6, 14, 22, 26, 31]
 
 
@@ -69,13 +70,10 @@ def test_each_header_has_its_outcome(version, target, headers):
 
 
 def test_headers_of_a_time():
-    scan = by_timestamp(
-        lesson_logs.five().log, lesson_logs.START_MS + 3000, versions.search_profile()
-    ).scan
-    assert [header.outcome for header in scan.headers] == [
-        HeaderOutcome.TIME_EARLY,
-        HeaderOutcome.TIME_FOUND,
-    ]
+    timestamp_ms = lesson_logs.START_MS + 3000
+    scan = by_timestamp(lesson_logs.five().log, timestamp_ms, versions.search_profile()).scan
+    outcomes = [header.outcome for header in scan.headers]
+    assert outcomes == [HeaderOutcome.TIME_EARLY, HeaderOutcome.TIME_FOUND]
     assert scan.reads[-1].part is ReadPart.BATCH
 
 
@@ -89,17 +87,13 @@ def old_log(torn_bytes: int = 0) -> LogView:
 def test_a_message_that_is_read_whole_is_one_header():
     """Its base offset takes all of its bytes, which does not count as reading the batch before."""
     scan = by_offset(old_log(), 2, versions.search_profile("4.3.1")).scan
-    assert [header.outcome for header in scan.headers] == [
-        HeaderOutcome.BASE_BELOW,
-        HeaderOutcome.BASE_BELOW,
-        HeaderOutcome.BASE_EQUAL,
-    ]
+    outcomes = [header.outcome for header in scan.headers]
+    assert outcomes == [*[HeaderOutcome.BASE_BELOW] * 2, HeaderOutcome.BASE_EQUAL]
     assert [read.part for read in scan.reads] == [ReadPart.START, ReadPart.BATCH] * 3
 
 
 @pytest.mark.parametrize("version", ["4.3.1", "3.9"])
 def test_a_header_that_is_cut_off_decides_nothing(version):
-    """It is read, and the log ends there."""
     log = old_log(torn_bytes=20)
     scan = by_timestamp(log, 0, versions.search_profile(version)).scan
     assert scan.batch is None and len(scan.headers) == 3
@@ -107,35 +101,29 @@ def test_a_header_that_is_cut_off_decides_nothing(version):
 
 
 @pytest.mark.parametrize(
-    ("target", "reason", "miss", "outcome"),
+    ("target", "reason", "outcome"),
     [
-        ({"offset": -1}, SegmentReason.OUT_OF_RANGE, None, None),
-        ({"offset": 32}, SegmentReason.BEYOND_END, None, None),
-        ({"offset": 23}, SegmentReason.GREATEST_BASE, None, LookupOutcome.FIRST),
-        ({"offset": 25}, SegmentReason.GREATEST_BASE, None, LookupOutcome.SKIPS),
-        ({"timestamp_ms": -1}, SegmentReason.LOG_END, None, None),
-        ({"timestamp_ms": -2}, SegmentReason.LOG_START, None, None),
-        ({"timestamp_ms": -3}, SegmentReason.LARGEST, None, LookupOutcome.RECORD_LARGEST),
-        (
-            {"timestamp_ms": lesson_logs.START_MS},
-            SegmentReason.FIRST_REACHING,
-            None,
-            LookupOutcome.RECORD_TIME,
-        ),
-        ({"timestamp_ms": lesson_logs.START_MS + 9000}, SegmentReason.TOO_OLD, None, None),
+        ({"offset": -1}, SegmentReason.OUT_OF_RANGE, None),
+        ({"offset": 32}, SegmentReason.BEYOND_END, None),
+        ({"offset": 23}, SegmentReason.GREATEST_BASE, LookupOutcome.FIRST),
+        ({"offset": 25}, SegmentReason.GREATEST_BASE, LookupOutcome.SKIPS),
+        ({"timestamp_ms": -1}, SegmentReason.LOG_END, None),
+        ({"timestamp_ms": -2}, SegmentReason.LOG_START, None),
+        ({"timestamp_ms": -3}, SegmentReason.LARGEST, LookupOutcome.RECORD_LARGEST),
+        ({"timestamp_ms": START_MS}, SegmentReason.FIRST_REACHING, LookupOutcome.RECORD_TIME),
+        ({"timestamp_ms": START_MS + 9000}, SegmentReason.TOO_OLD, None),
     ],
 )
-def test_where_a_lookup_begins_and_what_comes_of_it(target, reason, miss, outcome):
-    log = lesson_logs.five().log
-    by = by_offset if "offset" in target else by_timestamp
-    lookup = by(log, *target.values(), versions.search_profile())
-    assert (lookup.start_choice.reason, lookup.start_choice.miss) == (reason, miss)
-    assert lookup.outcome is outcome
+def test_where_a_lookup_begins_and_what_comes_of_it(target, reason, outcome):
+    result = lookup(lesson_logs.five().log, versions.search_profile(), **target)
+    assert (result.start_choice.reason, result.start_choice.miss) == (reason, None)
+    assert result.outcome is outcome
 
 
 def test_a_segment_without_a_late_record_is_a_miss():
     """The largest timestamp of the file promised one."""
-    lookup = by_timestamp(old_log(), 0, versions.search_profile())
-    assert lookup.start_choice.reason is SegmentReason.FIRST_REACHING
-    assert lookup.start_choice.is_file_time and lookup.start_choice.miss is SegmentMiss.NO_RECORD
-    assert lookup.outcome is LookupOutcome.TOO_EARLY
+    result = by_timestamp(old_log(), 0, versions.search_profile())
+    start = result.start_choice
+    assert (start.reason, start.miss) == (SegmentReason.FIRST_REACHING, SegmentMiss.NO_RECORD)
+    assert start.is_file_time
+    assert result.outcome is LookupOutcome.TOO_EARLY

@@ -8,7 +8,7 @@ import pytest
 
 from kafkaviz import versions
 from kafkaviz.binary.codec import LIMIT_BYTES
-from kafkaviz.binary.file_view import FileView
+from kafkaviz.binary.file_view import FileView, in_memory, reader
 from kafkaviz.errors import CorruptBytes, CorruptFile, KafkavizError
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.log.tiered.tiered_view import TieredOffsets
@@ -20,8 +20,6 @@ from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp
 from kafkaviz.search.scan import LogReader, run_search
 from kafkaviz.simulate import lesson_logs
 from tests.pipeline import whole_logs
-from tests.search.recorded import in_memory
-from tests.support.bytes_reader import reader
 from tests.support.legacy_messages import build_message
 
 PROFILE = versions.search_profile()
@@ -60,7 +58,6 @@ def test_a_file_that_became_shorter_ends_where_its_bytes_do():
 
 
 def test_a_batch_beyond_what_is_read_at_once_is_refused():
-    """Before its bytes take the memory."""
     size_bytes = LIMIT_BYTES + HEADER_BYTES
     (batch,) = log_reader(header(size_bytes), size_bytes).batches(0)
     with pytest.raises(CorruptBytes) as fault:

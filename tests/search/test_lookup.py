@@ -1,12 +1,12 @@
 import shutil
+import struct
 from pathlib import Path
 
 import pytest
 
 from kafkaviz import versions
-from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.format import java, txn_index
-from kafkaviz.format.batch import CRC_START, HEADER, TRANSACTIONAL
+from kafkaviz.format.batch import HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import by_time
 from kafkaviz.search.fetch import (
@@ -20,7 +20,9 @@ from kafkaviz.search.log_view import LogView, view_partition
 from kafkaviz.search.lookup import by_offset, lookup
 from kafkaviz.search.scan import translate
 from kafkaviz.versions import SearchProfile
-from tests.search.recorded import lines, log_of, segment, unpacked
+from tests.pipeline import whole_logs
+from tests.search.recorded import log_of, segment
+from tests.support.vectors import json_lines, unpacked
 
 
 def path_of(searches, scans, with_segment=True) -> dict:
@@ -41,11 +43,9 @@ def path_of(searches, scans, with_segment=True) -> dict:
 
 def first_batch(result) -> list[int] | None:
     batch = result.batch
-    return (
-        [batch.base_offset, batch.last_offset, batch.size_bytes]
-        if batch and batch.size_bytes <= result.size_bytes
-        else None
-    )
+    if batch is None or batch.size_bytes > result.size_bytes:
+        return None
+    return [batch.base_offset, batch.last_offset, batch.size_bytes]
 
 
 def read(log: LogView, query: dict, search_profile: SearchProfile, bounds: Bounds) -> dict:
@@ -59,11 +59,8 @@ def read(log: LogView, query: dict, search_profile: SearchProfile, bounds: Bound
             at_least_one=query["min_one"],
         )
     except OffsetOutOfRange as error:
-        return {
-            "error": {"class": error.class_name, "message": str(error)},
-            "index": [],
-            "reads": [],
-        }
+        fault = {"class": error.class_name, "message": str(error)}
+        return {"error": fault, "index": [], "reads": []}
     result = {
         "segment": fetched.segment_base_offset,
         "position": fetched.position,
@@ -90,11 +87,9 @@ def translated(log: LogView, query: dict, search_profile: SearchProfile) -> dict
 
 
 def by_timestamp(log: LogView, query: dict, search_profile: SearchProfile, bounds: Bounds) -> dict:
-    time_search = by_time.list_offset(log, query["t"], search_profile, bounds)
-    answer = time_search.answer and [time_search.answer.offset, time_search.answer.timestamp_ms]
-    return {"result": answer} | path_of(
-        time_search.searches, [time_search.scan] if time_search.scan else []
-    )
+    found = by_time.list_offset(log, query["t"], search_profile, bounds)
+    answer = found.answer and [found.answer.offset, found.answer.timestamp_ms]
+    return {"result": answer} | path_of(found.searches, [found.scan] if found.scan else [])
 
 
 def assert_as_recorded(recorded: dict, log: LogView) -> int:
@@ -102,30 +97,26 @@ def assert_as_recorded(recorded: dict, log: LogView) -> int:
     bounds = find_bounds(log, search_profile)
     assert (bounds.start_offset, bounds.end_offset) == (recorded["log_start"], recorded["log_end"])
     for query in recorded["queries"]:
-        expected = {
-            name: query[name] for name in ("result", "index", "reads", "error") if name in query
-        }
+        names = ("result", "index", "reads", "error")
+        expected = {name: query[name] for name in names if name in query}
         if query["m"] == "fetchOffsetByTimestamp":
             actual = by_timestamp(log, query, search_profile, bounds)
             if query["t"] >= 0 or query["t"] == by_time.MAX_TIMESTAMP:
-                epoch = by_time.list_offset(log, query["t"], search_profile, bounds).answer
-                assert (epoch and epoch.leader_epoch) == (query["result"] and query["result"][2]), (
-                    query
-                )
+                answer = by_time.list_offset(log, query["t"], search_profile, bounds).answer
+                epoch = query["result"] and query["result"][2]
+                assert (answer and answer.leader_epoch) == epoch, query
             expected["result"] = expected["result"] and expected["result"][:2]
+        elif query["m"] == "read":
+            actual = read(log, query, search_profile, bounds)
         else:
-            actual = (
-                read(log, query, search_profile, bounds)
-                if query["m"] == "read"
-                else translated(log, query, search_profile)
-            )
+            actual = translated(log, query, search_profile)
         assert actual == expected, (recorded["version"], recorded["dataset"]["id"], query)
     return len(recorded["queries"])
 
 
 def assert_all_as_recorded(path) -> int:
     segments, compared = {}, 0
-    for recorded in lines(path):
+    for recorded in json_lines(path):
         known = segments.setdefault(recorded["dataset"]["id"], recorded.get("segments"))
         compared += assert_as_recorded(recorded, log_of(recorded, known))
     return compared
@@ -136,10 +127,8 @@ def assert_segment_as_recorded(recorded: dict) -> int:
     segment_view = segment(
         recorded["base_offset"], unpacked(recorded["log_gz"]), closed["index"], closed["timeindex"]
     )
-    log, search_profile = (
-        LogView("t-0", (segment_view,)),
-        versions.search_profile(recorded["version"]),
-    )
+    log = LogView("t-0", (segment_view,))
+    search_profile = versions.search_profile(recorded["version"])
     for query in recorded["queries"]:
         if query["m"] == "translateOffset":
             actual = translated(log, query, search_profile)
@@ -149,10 +138,8 @@ def assert_segment_as_recorded(recorded: dict) -> int:
             )
             answer = None if scanned.offset is None else [scanned.offset, scanned.timestamp_ms]
             actual = {"result": answer} | path_of(searches, [scanned], with_segment=False)
-        assert actual == {name: query[name] for name in ("result", "index", "reads")}, (
-            recorded["id"],
-            query,
-        )
+        expected = {name: query[name] for name in ("result", "index", "reads")}
+        assert actual == expected, (recorded["id"], query)
     return len(recorded["queries"])
 
 
@@ -167,10 +154,8 @@ def test_every_slot_and_read_is_the_one_kafkas_logs_made(shared):
 @pytest.mark.slow
 def test_every_slot_and_read_is_the_one_old_segments_made(shared):
     """2.0.1 and 1.1.1 use plain binary search; the keys of 1.1.1 are first offsets."""
-    assert (
-        sum(map(assert_segment_as_recorded, lines(shared / "vectors" / "legacy-segments.jsonl.gz")))
-        > 1000
-    )
+    recorded = json_lines(shared / "vectors" / "legacy-segments.jsonl.gz")
+    assert sum(map(assert_segment_as_recorded, recorded)) > 1000
 
 
 def test_slots_and_reads_of_some_recorded_logs(data):
@@ -180,7 +165,7 @@ def test_slots_and_reads_of_some_recorded_logs(data):
 
 def test_slots_and_reads_of_some_old_segments(data):
     """Some segments of 2.0.1 and 1.1.1."""
-    assert sum(map(assert_segment_as_recorded, lines(data / "old_lookups.jsonl.gz"))) > 100
+    assert sum(map(assert_segment_as_recorded, json_lines(data / "old_lookups.jsonl.gz"))) > 100
 
 
 def served_log(data, tmp_path: Path, **changes: bytes) -> LogView:
@@ -194,41 +179,27 @@ def served_log(data, tmp_path: Path, **changes: bytes) -> LogView:
 @pytest.mark.parametrize("position", [-1, -256])
 def test_an_entry_that_points_before_the_file(data, tmp_path, position):
     """A fetch begins at byte 0 (LogSegment.translateOffset); a search for a timestamp throws."""
-    log = served_log(
-        data, tmp_path, index=(1).to_bytes(4, "big") + position.to_bytes(4, "big", signed=True)
-    )
+    log = served_log(data, tmp_path, index=struct.pack(">ii", 1, position))
     profile = versions.search_profile("4.3.1")
     assert by_offset(log, 2, profile).record.offset == 2
     failed = lookup(log, profile, timestamp_ms="max")
     assert failed.answer is None and failed.searches[0].entry == (1, position)
     assert failed.scan.from_position == position
     assert failed.error.class_name == java.ILLEGAL_ARGUMENT
-    assert str(failed.error.what) == (
-        f"The file channel position cannot be negative, but it is {position}"
-    )
+    words = f"The file channel position cannot be negative, but it is {position}"
+    assert str(failed.error.what) == words
 
 
 def test_a_txnindex_that_kafka_refuses_is_reported(data, tmp_path):
-    transactional = bytearray(
-        (data / "kafka-4.3.1" / "nulls-0" / "00000000000000000000.log").read_bytes()
-    )
-    transactional[HEADER.fields["attributes"][1] + 1] |= TRANSACTIONAL
-    transactional[CRC_START - 4 : CRC_START] = crc32c(bytes(transactional[CRC_START:109])).to_bytes(
-        4
-    )
+    batches = (data / "kafka-4.3.1" / "nulls-0" / "00000000000000000000.log").read_bytes()
+    first = bytearray(batches[:109])
+    first[HEADER.fields["attributes"][1] + 1] |= TRANSACTIONAL
+    txnindex = b"\x08".ljust(txn_index.ENTRY.itemsize, b"\0")
     log = served_log(
-        data,
-        tmp_path,
-        log=bytes(transactional),
-        txnindex=b"\x08".ljust(txn_index.ENTRY.itemsize, b"\0"),
+        data, tmp_path, log=whole_logs.summed(bytes(first)) + batches[109:], txnindex=txnindex
     )
-    assert by_offset(log, 0, versions.search_profile("4.3.1")).record.offset == 0
-    failed = by_offset(
-        log,
-        0,
-        versions.search_profile("4.3.1"),
-        READ_COMMITTED,
-        find_bounds(log, versions.search_profile("4.3.1")),
-    )
+    profile = versions.search_profile("4.3.1")
+    assert by_offset(log, 0, profile).record.offset == 0
+    failed = by_offset(log, 0, profile, READ_COMMITTED, find_bounds(log, profile))
     assert failed.error.class_name == java.KAFKA and failed.record is None
     assert "txnindex, byte 0: Unexpected aborted transaction version 8" in str(failed.error)

@@ -10,12 +10,6 @@ from kafkaviz.search.log_view import SegmentView
 from kafkaviz.search.slots import NONE
 
 
-def floor_slot(keys: np.ndarray, target: int) -> int:
-    """Returns the last slot whose key is not above the target, or -1."""
-    slots_below = np.flatnonzero(np.asarray(keys) <= target)
-    return int(slots_below[-1]) if len(slots_below) else NONE
-
-
 def ceiling_slot(keys: np.ndarray, target: int) -> int:
     """Returns the first slot whose key is not below the target, or -1."""
     reaches = np.asarray(keys) >= target

@@ -1,24 +1,14 @@
 """Logs that Kafka's LogSegment.recover processed, and the same with kafkaviz's."""
 
-import base64
-import gzip
 import hashlib
 import re
 
+from kafkaviz.binary.file_view import reader
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.recovery import RecoveredSegment, recover
-from tests.support.bytes_reader import reader
+from tests.support.vectors import content, unpacked
 
 STEM = "<DIR>/t-0/{:020d}"
-
-
-def unpacked(packed: str) -> bytes:
-    return gzip.decompress(base64.b64decode(packed))
-
-
-def content(file: dict) -> bytes:
-    written = bytes.fromhex(file["hex"]) if "hex" in file else unpacked(file["gz"])
-    return written + bytes(file["file_len"] - len(written))
 
 
 def run_recovery(line: dict, log: bytes) -> RecoveredSegment:

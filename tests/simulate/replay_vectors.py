@@ -1,11 +1,7 @@
 """Histories of one log that Kafka's own UnifiedLog recorded, replayed with kafkaviz's writer."""
 
-import base64
-import gzip
 import hashlib
-import json
 import re
-from pathlib import Path
 
 import numpy as np
 
@@ -16,13 +12,9 @@ from kafkaviz.simulate.config import log_config, release_behaviour
 from kafkaviz.simulate.writer.open_segment import IndexFile
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
+from tests.support.vectors import content, unpacked
 
 NUMBER = {"int": int, "long": int, "boolean": lambda text: text == "true"}
-
-
-def histories(path: Path) -> list[dict]:
-    with gzip.open(path, "rt") as lines:
-        return [json.loads(line) for line in lines]
 
 
 def settings(recorded: dict) -> dict:
@@ -47,12 +39,9 @@ def incoming(data: bytes, append: int, now_ms: int) -> np.ndarray:
 
 class Replay:
     def __init__(self, history: dict) -> None:
-        self.history, self.differences = history, []
-        self.data = (
-            gzip.decompress(base64.b64decode(history["appended_gz"]))
-            if "appended_gz" in history
-            else b""
-        )
+        self.history = history
+        self.differences = []
+        self.data = unpacked(history["appended_gz"]) if "appended_gz" in history else b""
         self.at = 0
 
     def run(self) -> list[str]:
@@ -70,11 +59,7 @@ class Replay:
                 logs=self.logs,
             )
         except CannotLoad as refused:
-            self.same(
-                "open error",
-                history.get("open_error") and "{class}: {message}".format(**history["open_error"]),
-                refused.exception,
-            )
+            self.same("open error", error_text(history, "open_error"), refused.exception)
             return self.differences
         self.same("open error", history.get("open_error"), None)
         self.state("opened", history["opened"])
@@ -98,22 +83,14 @@ class Replay:
         try:
             self.log.append(rows, data)
         except AppendFailed as failed:
-            self.same(
-                f"{number} error",
-                step.get("error") and "{class}: {message}".format(**step["error"]),
-                str(failed.exception),
-            )
+            self.same(f"{number} error", error_text(step), str(failed.exception))
             self.state(f"{number} state", step["state"])
             return
+        base_offset = self.log.active.base_offset
         self.same(f"{number} error", step.get("error"), None)
-        self.same(
-            f"{number} rolled", step.get("rolled", False), self.log.active.base_offset not in before
-        )
-        self.same(
-            f"{number} place",
-            (step["seg"], step["pos"]),
-            (self.log.active.base_offset, int(rows["position"][0])),
-        )
+        self.same(f"{number} rolled", step.get("rolled", False), base_offset not in before)
+        place = (base_offset, int(rows["position"][0]))
+        self.same(f"{number} place", (step["seg"], step["pos"]), place)
 
     def do_restart(self, number: int, step: dict) -> None:
         self.log.close(step["now"])
@@ -126,79 +103,48 @@ class Replay:
         try:
             self.log.restart(step["now"], recovery_point=step["recovery_point"])
         except CannotLoad as failed:
-            self.same(
-                f"{number} error",
-                step.get("error") and "{class}: {message}".format(**step["error"]),
-                failed.exception,
-            )
+            self.same(f"{number} error", error_text(step), failed.exception)
             return
         self.same(f"{number} error", step.get("error"), None)
         self.state(f"{number} opened", step["opened"])
 
     def do_truncateTo(self, number: int, step: dict) -> None:
-        self.same(
-            f"{number} result", step["result"], self.log.truncate_to(step["offset"], step["now"])
-        )
+        result = self.log.truncate_to(step["offset"], step["now"])
+        self.same(f"{number} result", step["result"], result)
         self.state(f"{number} truncated", step["state"])
 
     def do_deleteRecords(self, number: int, step: dict) -> None:
-        self.same(
-            f"{number} deleted",
-            step["segments_deleted"],
-            self.log.delete_records(step["offset"], step["now"]),
-        )
+        deleted = self.log.delete_records(step["offset"], step["now"])
+        self.same(f"{number} deleted", step["segments_deleted"], deleted)
         self.same(f"{number} log start", step["log_start"], self.log.log_start_offset)
-        self.same(
-            f"{number} bases", step["bases"], [segment.base_offset for segment in self.log.segments]
-        )
+        self.same(f"{number} bases", step["bases"], self.bases())
 
     # ---- comparing
+
+    def bases(self) -> list[int]:
+        return [segment.base_offset for segment in self.log.segments]
 
     def state(self, where: str, recorded: dict | list) -> None:
         segments = recorded["segments"] if isinstance(recorded, dict) else recorded
         if isinstance(recorded, dict) and "log_end" in recorded:
-            self.same(
-                f"{where} ends",
-                (recorded["log_start"], recorded["log_end"]),
-                (self.log.log_start_offset, self.log.log_end_offset),
-            )
-        self.same(
-            f"{where} bases",
-            [segment["base"] for segment in segments],
-            [segment.base_offset for segment in self.log.segments],
-        )
-        for recorded_segment, segment in zip(segments, self.log.segments, strict=False):
-            content = self.logs.content(segment.base_offset)
-            actual = segment.log_bytes, hashlib.sha256(content).hexdigest()
-            self.same(
-                f"{where} {recorded_segment['base']} log",
-                (recorded_segment["log_size"], recorded_segment["log_sha256"]),
-                actual,
-            )
-            self.file(
-                f"{where} {recorded_segment['base']} index",
-                recorded_segment["index"],
-                segment.index,
-            )
-            self.file(
-                f"{where} {recorded_segment['base']} timeindex",
-                recorded_segment["timeindex"],
-                segment.timeindex,
-            )
+            ends = (self.log.log_start_offset, self.log.log_end_offset)
+            self.same(f"{where} ends", (recorded["log_start"], recorded["log_end"]), ends)
+        self.same(f"{where} bases", [line["base"] for line in segments], self.bases())
+        for line, segment in zip(segments, self.log.segments, strict=False):
+            place = f"{where} {line['base']}"
+            data = self.logs.content(segment.base_offset)
+            log = (segment.log_bytes, hashlib.sha256(data).hexdigest())
+            self.same(f"{place} log", (line["log_size"], line["log_sha256"]), log)
+            self.file(f"{place} index", line["index"], segment.index)
+            self.file(f"{place} timeindex", line["timeindex"], segment.timeindex)
 
     def file(self, where: str, recorded: dict | None, file: IndexFile) -> None:
         if recorded is None or not file.exists:
             self.same(f"{where} exists", recorded is not None, file.exists)
             return
-        content = (
-            bytes.fromhex(recorded["hex"])
-            if "hex" in recorded
-            else gzip.decompress(base64.b64decode(recorded["gz"]))
-        )
+        written = content(recorded).rstrip(b"\0")
         self.same(f"{where} length", recorded["file_len"], file.file_bytes)
-        self.same(
-            f"{where} content", content.rstrip(b"\0").hex(), file.used_bytes().rstrip(b"\0").hex()
-        )
+        self.same(f"{where} content", written.hex(), file.used_bytes().rstrip(b"\0").hex())
         if recorded.get("entries") is not None:
             self.same(f"{where} entries", recorded["entries"], file.count)
 
@@ -208,6 +154,9 @@ class Replay:
                 re.sub(r"lastModifiedTime=\d+", "", text) for text in (recorded, actual)
             )
         if recorded != actual:
-            self.differences.append(
-                f"{self.history['id']} {where}: Kafka {recorded}, kafkaviz {actual}"
-            )
+            difference = f"{where}: Kafka {recorded}, kafkaviz {actual}"
+            self.differences.append(f"{self.history['id']} {difference}")
+
+
+def error_text(line: dict, name: str = "error") -> str | None:
+    return "{class}: {message}".format(**line[name]) if line.get(name) else None

@@ -1,8 +1,5 @@
 """Producer snapshots made from batches, compared with Kafka's own files."""
 
-import base64
-import gzip
-import json
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +8,12 @@ import pytest
 from kafkaviz.binary.file_view import reader
 from kafkaviz.format.walk import walk
 from kafkaviz.simulate.writer.producer_table import ProducerTable
+from tests.support.vectors import json_lines, unpacked
 
 
 def recorded(path: Path) -> list[dict]:
     """Returns the undamaged lines, those with their batches."""
-    lines = (
-        gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text()
-    )
-    return [line for line in map(json.loads, lines.splitlines()) if line.get("batches_gz")]
+    return [line for line in json_lines(path) if line.get("batches_gz")]
 
 
 def table_bytes(data: bytes, pieces: int) -> bytes:
@@ -34,8 +29,7 @@ def differing(lines: list[dict], pieces: int) -> list[str]:
     return [
         line["id"]
         for line in lines
-        if table_bytes(gzip.decompress(base64.b64decode(line["batches_gz"])), pieces)
-        != bytes.fromhex(line["hex"])
+        if table_bytes(unpacked(line["batches_gz"]), pieces) != bytes.fromhex(line["hex"])
     ]
 
 
@@ -48,7 +42,6 @@ def test_every_recorded_snapshot(data, pieces):
 
 
 def test_all_45_recorded_snapshots(shared):
-    """The whole of vectors/producer-snapshots."""
     lines = recorded(shared / "vectors" / "producer-snapshots.jsonl")
     assert len(lines) == 45
     assert differing(lines, pieces=1) == []

@@ -1,66 +1,52 @@
 """Recovery, compared with Kafka's own LogSegment.recover on whole and damaged logs."""
 
-import gzip
-import json
 import struct
-from pathlib import Path
+
+import pytest
 
 from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.binary.file_view import reader
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
-from kafkaviz.simulate.recovery import recover
-from tests.simulate.recovery_vectors import content, differences, run_recovery, unpacked
-from tests.support.bytes_reader import reader
-
-DATA = Path(__file__).parents[1] / "data"
-
-
-def lines(path: Path) -> list[dict]:
-    with gzip.open(path, "rt") as file:
-        return [json.loads(line) for line in file]
+from kafkaviz.simulate.recovery import RecoveredSegment, recover
+from tests.simulate.recovery_vectors import differences, run_recovery
+from tests.support.vectors import content, json_lines, unpacked
 
 
 def differences_of(vectors: list[dict]) -> list[str]:
     return [difference for line in vectors for difference in differences(line)]
 
 
-def test_every_recorded_recovery(shared):
-    """All 240 recoveries of 3.9.0 and 4.3.1: files byte for byte, offsets, epochs, exceptions."""
-    vectors = lines(shared / "vectors" / "recoveries.jsonl.gz")
-    assert len(vectors) == 240 and differences_of(vectors) == []
+@pytest.mark.parametrize(("name", "count"), [("recoveries", 240), ("recoveries-4.4.0", 60)])
+def test_every_recorded_recovery(shared, name, count):
+    """3.9.0, 4.3.1 and 4.4.0: files byte for byte, offsets, epochs, exceptions."""
+    vectors = json_lines(shared / "vectors" / f"{name}.jsonl.gz")
+    assert len(vectors) == count and differences_of(vectors) == []
 
 
 def test_some_recoveries_of_4_4(data):
     """A recovery that raises leaves files preallocated: a close of 4.4.0 trims nothing."""
-    vectors = lines(data / "recoveries-4.4.0.jsonl.gz")
+    vectors = json_lines(data / "recoveries-4.4.0.jsonl.gz")
     differ = {line["id"] for line in vectors if line["differs_from_4.3.1"] == ["closed"]}
     assert len(vectors) == 10 and len(differ) == 8 and differences_of(vectors) == []
     as_before = differences_of([line | {"version": "4.3.1"} for line in vectors])
     assert {difference.split(" ")[0] for difference in as_before} == differ
 
 
-def test_every_recovery_of_4_4(shared):
-    """All 60 of 4.4.0's classes."""
-    vectors = lines(shared / "vectors" / "recoveries-4.4.0.jsonl.gz")
-    assert len(vectors) == 60 and differences_of(vectors) == []
-
-
 def test_every_recovery_of_an_old_segment(shared):
     """1.1.1, whose entries hold first offsets, and 2.0.1: undamaged indexes are equal."""
-    vectors = lines(shared / "vectors" / "legacy-segments.jsonl.gz")
+    vectors = json_lines(shared / "vectors" / "legacy-segments.jsonl.gz")
     assert {line["version"] for line in vectors} == {"1.1.1", "2.0.1"} and len(vectors) == 50
     for line in vectors:
         ours = run_recovery(line, unpacked(line["log_gz"]))
         files = line["recovered"]
-        assert (ours.index(), ours.timeindex()) == (
-            content(files["index"]),
-            content(files["timeindex"]),
-        ), line["id"]
+        assert ours.index() == content(files["index"]), line["id"]
+        assert ours.timeindex() == content(files["timeindex"]), line["id"]
         assert ours.truncated_bytes == line["recover_truncated"] == 0
 
 
 def test_some_recorded_recoveries(data):
     """One line of each kind of damage and of each exception."""
-    vectors = lines(data / "recoveries.jsonl.gz")
+    vectors = json_lines(data / "recoveries.jsonl.gz")
     assert len(vectors) > 20 and differences_of(vectors) == []
 
 
@@ -76,12 +62,8 @@ def v2_batch(
 def test_a_batch_larger_than_the_buffer_is_checked_piece_by_piece():
     """A flipped bit in its last piece cuts it off; without one it is valid."""
     log = v2_batch(0, 9, 3000) + v2_batch(10, 0, 3 << 20) + v2_batch(11, 0, 200)
-    full_recovery = recover(reader(log), len(log), 0, IndexConfig())
-    assert (
-        full_recovery.truncated_bytes,
-        full_recovery.next_offset,
-        full_recovery.stop_reason,
-    ) == (0, 12, "end")
+    whole = recover(reader(log), len(log), 0, IndexConfig())
+    assert (whole.truncated_bytes, whole.next_offset, whole.stop_reason) == (0, 12, "end")
     flipped = log[:-1000] + bytes([log[-1000] ^ 1]) + log[-999:]
     cut = recover(reader(flipped), len(flipped), 0, IndexConfig())
     assert (cut.valid_bytes, cut.next_offset, cut.stop_reason) == (3000, 10, "crc")
@@ -108,27 +90,27 @@ def test_many_batches_are_indexed_as_by_a_plain_loop():
 
 
 def test_a_file_that_became_shorter_ends_where_it_ends():
-    """Listed bytes that are gone are cut off, without an error."""
     log = v2_batch(0, 0, 500) + v2_batch(1, 0, 500)
     recovery = recover(reader(log[:700]), len(log), 0, IndexConfig())
     assert (recovery.valid_bytes, recovery.truncated_bytes) == (500, 500)
 
 
-def test_wrappers_of_old_messages_are_keyed_by_their_first_offset():
-    """1.1 and older looked inside a compressed message; 2.0 uses the wrapper's offset."""
-    line = next(
-        line for line in lines(DATA / "batches.jsonl.gz") if line["valid"] and is_wrapper(line)
-    )
-    wrapper, first = bytes.fromhex(line["hex"]), line["records"][0]["offset"]
-    log = v2_batch(0, 0, 100) + wrapper
-    old, new = (
-        recover(reader(log), len(log), 0, IndexConfig(0), release_behaviour(release))
+def recover_by_releases(log: bytes, interval_bytes: int) -> list[RecoveredSegment]:
+    """Returns the recovery of a log by 1.1 and by 2.0."""
+    config = IndexConfig(interval_bytes)
+    return [
+        recover(reader(log), len(log), 0, config, release_behaviour(release))
         for release in ((1, 1), (2, 0))
-    )
-    assert (old.offset_entries.tolist(), new.offset_entries.tolist()) == (
-        [(first, 100)],
-        [(line["header"]["lastOffset"], 100)],
-    )
+    ]
+
+
+def test_wrappers_of_old_messages_are_keyed_by_their_first_offset(data):
+    """1.1 and older looked inside a compressed message; 2.0 uses the wrapper's offset."""
+    lines = json_lines(data / "batches.jsonl.gz")
+    line = next(line for line in lines if line["valid"] and is_wrapper(line))
+    old, new = recover_by_releases(v2_batch(0, 0, 100) + bytes.fromhex(line["hex"]), 0)
+    assert old.offset_entries.tolist() == [(line["records"][0]["offset"], 100)]
+    assert new.offset_entries.tolist() == [(line["header"]["lastOffset"], 100)]
 
 
 def is_wrapper(line: dict) -> bool:
@@ -144,10 +126,6 @@ def is_wrapper(line: dict) -> bool:
 
 def test_an_offset_far_away_is_cut_to_32_bits_before_kafka_2():
     """Releases before 2.0 wrote the result of toInt; later ones fail."""
-    log = v2_batch(2**40 + 7, 0, 200)
-    old, new = (
-        recover(reader(log), len(log), 0, IndexConfig(), release_behaviour(release))
-        for release in ((1, 1), (2, 0))
-    )
+    old, new = recover_by_releases(v2_batch(2**40 + 7, 0, 200), 4096)
     assert old.time_entries["relative_offset"].tolist() == [7] and old.exception is None
     assert len(new.time_entries) == 0 and "LogSegmentOffsetOverflowException" in str(new.exception)

@@ -1,7 +1,7 @@
 """The writer against Kafka's own: whole histories of a log, byte for byte."""
 
-import base64
-import gzip
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -14,8 +14,10 @@ from kafkaviz.simulate.appends import INCOMING, MemoryLogs
 from kafkaviz.simulate.config import LogConfig, log_config, release_behaviour
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
+from tests.analysis.sweep import plain_sweep
 from tests.pipeline import whole_logs
-from tests.simulate.replay_vectors import Replay, histories, incoming
+from tests.simulate.replay_vectors import Replay, incoming
+from tests.support.vectors import json_lines, unpacked
 
 V4_3, V3_9 = release_behaviour((4, 3, 1)), release_behaviour((3, 9, 0))
 
@@ -26,88 +28,74 @@ def differences(recorded_histories: list[dict]) -> list[str]:
 
 def test_some_recorded_histories(data):
     """One of each step and each exception, of 3.9.0 and 4.3.1, as leader and as follower."""
-    recorded_histories = histories(data / "replays.jsonl.gz")
-    assert len(recorded_histories) > 20 and {line["version"] for line in recorded_histories} == {
-        "3.9.0",
-        "4.3.1",
-    }
-    assert differences(recorded_histories) == []
+    recorded = json_lines(data / "replays.jsonl.gz")
+    assert len(recorded) > 20 and versions_of(recorded) == {"3.9.0", "4.3.1"}
+    assert differences(recorded) == []
 
 
-def test_every_recorded_history(shared):
-    """All 210 of vectors/replays: files, sizes, hashes, rolls, restarts, crashes, truncations, and
+def versions_of(recorded: list[dict]) -> set[str]:
+    return {line["version"] for line in recorded}
+
+
+@pytest.mark.parametrize(("name", "count"), [("replays", 210), ("replays-4.4.0", 60)])
+def test_every_recorded_history(shared, name, count):
+    """All of vectors/replays: files, sizes, hashes, rolls, restarts, crashes, truncations, and
     Kafka's own exceptions.
     """
-    recorded_histories = histories(shared / "vectors" / "replays.jsonl.gz")
-    assert len(recorded_histories) == 210 and differences(recorded_histories) == []
+    recorded = json_lines(shared / "vectors" / f"{name}.jsonl.gz")
+    assert len(recorded) == count and differences(recorded) == []
 
 
 def test_some_histories_of_4_4(data):
     """A clean stop of 4.4.0 trims first, and creates the unused .timeindex."""
-    recorded_histories = histories(data / "replays-4.4.0.jsonl.gz")
-    assert len(recorded_histories) == 11 and [
-        line["id"] for line in recorded_histories if line["differs_from_4.3.1"]
-    ] == ["4.4.0-23"]
-    assert differences(recorded_histories) == []
-    as_before = [line | {"version": "4.3.1"} for line in recorded_histories]
+    recorded = json_lines(data / "replays-4.4.0.jsonl.gz")
+    assert len(recorded) == 11 and differences(recorded) == []
+    assert [line["id"] for line in recorded if line["differs_from_4.3.1"]] == ["4.4.0-23"]
+    as_before = [line | {"version": "4.3.1"} for line in recorded]
     assert {line.split(" ")[0] for line in differences(as_before)} == {"4.4.0-23"}
 
 
-def test_every_history_of_4_4(shared):
-    """All 60 of 4.4.0's classes."""
-    recorded_histories = histories(shared / "vectors" / "replays-4.4.0.jsonl.gz")
-    assert len(recorded_histories) == 60 and differences(recorded_histories) == []
-
-
 def test_a_changed_byte_of_a_recording_is_noticed(data):
-    history = next(line for line in histories(data / "replays.jsonl.gz") if "final_closed" in line)
+    recorded = json_lines(data / "replays.jsonl.gz")
+    history = next(line for line in recorded if "final_closed" in line)
     history["final_closed"]["segments"][-1]["timeindex"]["file_len"] += 12
     assert len(differences([history])) == 1
 
 
 def test_some_segments_of_an_old_release(data):
     """Every interval, appends of one batch and of several, before and after closing."""
-    recorded_histories = histories(data / "old_segments.jsonl.gz")
-    assert {line["version"] for line in recorded_histories} == {"1.1.1", "2.0.1"} and len(
-        recorded_histories
-    ) == 10
-    assert {line["id"]: old_segment(line) for line in recorded_histories} == {
-        line["id"]: [] for line in recorded_histories
-    }
+    recorded = json_lines(data / "old_segments.jsonl.gz")
+    assert len(recorded) == 10 and versions_of(recorded) == {"1.1.1", "2.0.1"}
+    assert [line["id"] for line in recorded if old_segment(line)] == []
 
 
 def test_every_segment_of_an_old_release(shared):
     """1.1.1 with first-offset keys and 2.0.1, filled by a follower's appends."""
-    recorded_histories = histories(shared / "vectors" / "legacy-segments.jsonl.gz")
-    assert {line["version"] for line in recorded_histories} == {"1.1.1", "2.0.1"} and len(
-        recorded_histories
-    ) == 50
-    for line in recorded_histories:
-        assert old_segment(line) == [], line["id"]
+    recorded = json_lines(shared / "vectors" / "legacy-segments.jsonl.gz")
+    assert len(recorded) == 50 and versions_of(recorded) == {"1.1.1", "2.0.1"}
+    assert [line["id"] for line in recorded if old_segment(line)] == []
 
 
 def old_segment(recorded: dict) -> list[str]:
-    release, data, at = (
-        versions.parse(recorded["version"]),
-        gzip.decompress(base64.b64decode(recorded["log_gz"])),
-        0,
-    )
+    """Returns the differences between a recorded segment and the same of the writer."""
+    data = unpacked(recorded["log_gz"])
     config = log_config(
         {
             "index.interval.bytes": recorded["index_interval_bytes"],
             "segment.index.bytes": recorded["segment_index_bytes"],
         }
     )
-    replay, logs = Replay(recorded), MemoryLogs()
+    replay = Replay(recorded)
+    replay.logs = MemoryLogs()
     log = replay.log = UnifiedLog(
         config,
-        release_behaviour(release),
+        release_behaviour(versions.parse(recorded["version"])),
         now_ms=0,
         start_offset=recorded["base_offset"],
         is_leader=False,
-        logs=logs,
+        logs=replay.logs,
     )
-    replay.logs = logs
+    at = 0
     for number, append in enumerate(recorded["appends"]):
         size = sum(batch[2] for batch in append)
         log.append(incoming(data[at : at + size], number, 0), data[at : at + size])
@@ -116,9 +104,6 @@ def old_segment(recorded: dict) -> list[str]:
     log.close(0)
     replay.state("closed", [recorded["closed"] | {"base": recorded["base_offset"]}])
     return replay.differences
-
-
-# ---- the published example
 
 
 def batches(
@@ -135,28 +120,6 @@ def batches(
     rows["append"] = np.arange(len(sizes)) if append is None else append
     rows["producer_id"] = -1
     return rows
-
-
-def test_strimzis_example_comes_out():
-    """Interval 150, index size 300, batches of 119 bytes: the time index is full at 24, offsets 0
-    to 48, 192 and 288 bytes.
-    """
-    log = UnifiedLog(LogConfig(index_interval_bytes=150, segment_index_bytes=300), now_ms=0)
-    log.append(batches([119] * 60))
-    first = log.segments[0]
-    assert (
-        log.active.base_offset,
-        first.roll_reason.cause,
-        first.roll_reason.actual,
-        first.roll_reason.limit,
-    ) == (
-        49,
-        RollCause.TIME_INDEX_FULL,
-        24,
-        24,
-    )
-    assert (first.index.file_bytes, first.timeindex.file_bytes) == (192, 288)
-    assert (log.active.index.file_bytes, log.active.timeindex.file_bytes) == (296, 300)
 
 
 @pytest.mark.parametrize(
@@ -194,34 +157,11 @@ def test_a_time_index_of_one_slot_rolls_at_every_append(most):
     log = UnifiedLog(LogConfig(segment_index_bytes=most), now_ms=0)
     log.append(batches([100] * 5))
     assert [segment.base_offset for segment in log.segments] == [0, 1, 2, 3, 4]
-    assert {segment.roll_reason.cause for segment in log.segments[:-1]} == {
-        RollCause.TIME_INDEX_FULL
-    }
+    causes = {segment.roll_reason.cause for segment in log.segments[:-1]}
+    assert causes == {RollCause.TIME_INDEX_FULL}
 
 
 # ---- the compiled loop and the rules in plain words
-
-
-def plain_entries(rows: np.ndarray, interval: int, per_append: bool) -> tuple[list, list]:
-    """Returns the entries of one segment by §4 of the storage description."""
-    offsets, times, counter, position, best = [], [], 0, 0, (-1, 0)
-    groups = {}
-    for row in rows:
-        groups.setdefault(int(row["append"]), []).append(row)
-    for group in groups.values():
-        for unit in [group] if per_append else [[row] for row in group]:
-            for row in unit:
-                if row["max_timestamp_ms"] > best[0]:
-                    best = int(row["max_timestamp_ms"]), int(row["last_offset"])
-            if counter > interval:
-                offsets.append((int(unit[-1]["last_offset"]), position))
-                if best[0] > (times[-1][0] if times else -1):
-                    times.append(best)
-                counter = 0
-            size = sum(int(row["size_bytes"]) for row in unit)
-            counter += size
-            position += size
-    return offsets, times
 
 
 @settings(max_examples=150, deadline=None)
@@ -237,14 +177,13 @@ def test_the_compiled_loop_is_the_rules(sizes_drawn, interval, per_append):
     sizes, steps, joined = zip(*sizes_drawn, strict=True)
     rows = batches(list(sizes), append=np.cumsum([not is_joined for is_joined in joined]))
     rows["max_timestamp_ms"] += np.cumsum(steps)
-    log = UnifiedLog(
-        LogConfig(index_interval_bytes=interval),
-        V3_9 if per_append else V4_3,
-        now_ms=0,
-        is_leader=False,
-    )
+    config = LogConfig(index_interval_bytes=interval)
+    log = UnifiedLog(config, V3_9 if per_append else V4_3, now_ms=0, is_leader=False)
     log.append(rows.copy())
-    offsets, times = plain_entries(rows, interval, per_append)
+    units = [[row] for row in rows]
+    if per_append:
+        units = [list(group) for _, group in groupby(rows, key=itemgetter("append"))]
+    offsets, times = plain_sweep.entries(units, interval, is_closed=False)
     assert log.active.index.entries.tolist() == np.array(offsets, offset_index.ENTRY).tolist()
     assert log.active.timeindex.entries.tolist() == np.array(times, time_index.ENTRY).tolist()
 
@@ -253,9 +192,10 @@ def test_the_compiled_loop_is_the_rules(sizes_drawn, interval, per_append):
 @given(st.data())
 def test_how_appends_are_handed_over_changes_nothing(data):
     sizes = data.draw(st.lists(st.integers(61, 900), min_size=1, max_size=60))
-    segment_bytes, room = data.draw(st.integers(900, 5000)), data.draw(st.integers(24, 90))
     config = LogConfig(
-        segment_bytes=segment_bytes, index_interval_bytes=300, segment_index_bytes=room
+        segment_bytes=data.draw(st.integers(900, 5000)),
+        index_interval_bytes=300,
+        segment_index_bytes=data.draw(st.integers(24, 90)),
     )
     together, apart = UnifiedLog(config, now_ms=0), UnifiedLog(config, now_ms=0)
     rows = batches(sizes, step_ms=data.draw(st.integers(0, 3)))

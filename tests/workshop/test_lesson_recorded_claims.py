@@ -17,7 +17,7 @@ from kafkaviz.workshop import lessons
 from kafkaviz.workshop.lessons.grammar import LessonStep
 from tests.conftest import DATA
 from tests.kafka.harness import content
-from tests.simulate.replay_vectors import histories
+from tests.support.vectors import json_lines
 
 LINES = [
     json.loads(line)
@@ -152,7 +152,7 @@ def time_entries() -> Iterator[list[list[tuple[int, int]]]]:
     """Returns the entries of each time index in each recorded history of 4.3.1, oldest segment
     first.
     """
-    for line in histories(DATA / "histories.jsonl.gz"):
+    for line in json_lines(DATA / "histories.jsonl.gz"):
         segments = line.get("final_closed", {}).get("segments", [])
         if line["version"] == "4.3.1":
             yield [
