@@ -4,11 +4,8 @@ import struct
 
 import pytest
 
-from kafkaviz.binary.file_view import in_memory
-from kafkaviz.simulate.config import IndexConfig, release_behaviour
-from kafkaviz.simulate.startup.log_loader import LogLoader
-from kafkaviz.simulate.steps import StoredLog
 from tests.cli.hostile_files import NAME, batch
+from tests.support.loading import failures, loader_of
 
 BATCHES = [batch(base_offset=offset) for offset in range(5)]
 BATCH_BYTES = len(BATCHES[0])
@@ -35,8 +32,6 @@ def directory(entries: list[tuple[int, int]]) -> dict[str, bytes]:
 )
 def test_the_last_slots_offset_is_searched_for(entries, log_end):
     """Not its position: a search may find another slot, or none and begin at byte 0."""
-    files = tuple(in_memory(name, data) for name, data in directory(entries).items())
-    log = StoredLog(directory="orders-0", files=files, config=IndexConfig())
-    loader = LogLoader(log, clean=True, behaviour=release_behaviour((4, 3, 1)))
-    assert not [step for step in loader.run() if step.action == "fail"]
+    loader = loader_of(directory(entries))
+    assert not failures(loader)
     assert loader.log_end_offset() == log_end

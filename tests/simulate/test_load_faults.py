@@ -9,23 +9,22 @@ import tarfile
 from functools import cache
 from pathlib import Path
 
-from kafkaviz.binary.file_view import in_memory
 from kafkaviz.format import names
 from kafkaviz.format.java import ILLEGAL_ARGUMENT, INVALID_RECORD
 from kafkaviz.format.open_transactions import TransactionFault
-from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.recovery import BrokerException
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.startup.producers import refusal
-from kafkaviz.simulate.steps import StoredLog
+from tests.conftest import DATA
 from tests.search.damaged_logs import make_log
 from tests.simulate.overflowing_logs import make_log as make_overflowing_log
 from tests.support.cases import all_cases
+from tests.support.loading import failures, loader_of
+from tests.support.vectors import json_lines
 
-DATA = Path(__file__).parents[1] / "data"
-RECORDED = [json.loads(line) for line in (DATA / "load_faults.jsonl").read_text().splitlines()]
-RANDOM = [json.loads(line) for line in (DATA / "random_loads.jsonl").read_text().splitlines()]
-SPLITS = [json.loads(line) for line in (DATA / "split_loads.jsonl").read_text().splitlines()]
+RECORDED = json_lines(DATA / "load_faults.jsonl")
+RANDOM = json_lines(DATA / "random_loads.jsonl")
+SPLITS = json_lines(DATA / "split_loads.jsonl")
 SOURCE = DATA / "field_cases" / "recovery-point-checkpoint-bad-count.tar.gz"
 PARTITION = "broker/orders-0"
 IO_ERRORS = ("KafkaStorageException", "FileSystemException", "FileNotFoundException")
@@ -47,15 +46,18 @@ def load(line: dict, release: tuple[int, ...]) -> LogLoader:
     for name, copied in line.get("copy", {}).items():
         files[name] = files[copied]
     for name, data in line.get("write", {}).items():
-        files[name] = None if data is None else bytes.fromhex(data)
-    log = StoredLog(
+        if data is None:
+            files.pop(name, None)
+        else:
+            files[name] = bytes.fromhex(data)
+    return loader_of(
+        files,
+        clean=line["clean"],
+        release=release,
         directory="<DIR>/orders-0",
-        files=tuple(in_memory(name, data) for name, data in files.items() if data is not None),
-        config=IndexConfig(),
         recovery_point=23,
         folders=tuple(line.get("folders", ())),
     )
-    return LogLoader(log, clean=line["clean"], behaviour=release_behaviour(release))
 
 
 @all_cases("line", RECORDED, ids=lambda line: json.dumps({**line, "answer": None})[:80])
@@ -66,24 +68,26 @@ def test_a_load_does_what_kafka_did(line):
         ((4, 4, 0), line.get("answer_4_4", line["answer"])),
     ):
         loader = load(line, release)
-        failures = [step for step in loader.run() if step.action == "fail"]
+        failed = failures(loader)
         error = answer.get("error")
         if error:
-            (failure,) = failures
+            (failure,) = failed
             assert failure.error == f"{error['class']}: {error['message']}"
             is_io_error = error["class"].rpartition(".")[2] in IO_ERRORS
             assert failure.takes_directory_offline == is_io_error and failure.way_out
             continue
-        assert not failures
+        assert not failed
         files = {name: file.size_bytes for name, file in loader.files().items()}
         found = {name: size for name, size in answer["files"].items() if size >= 0}
         assert set(files) == {name for name in found if not name.endswith(".snapshot")}
         assert loader.log_end_offset() == answer["log_end"]
         snapshots = {names.parse_offset(name) for name in found if name.endswith(".snapshot")}
         assert set(loader.snapshots()) == snapshots
-        assert {name: size for name, size in files.items() if name.endswith(".log")} == {
-            name: size for name, size in found.items() if name.endswith(".log")
-        }
+        assert logs_of(files) == logs_of(found)
+
+
+def logs_of(sizes: dict[str, int]) -> dict[str, int]:
+    return {name: size for name, size in sizes.items() if name.endswith(".log")}
 
 
 @all_cases("line", RANDOM, ids=lambda line: str(line["seed"]))
@@ -91,32 +95,30 @@ def test_a_random_damaged_log_ends_a_load_as_in_kafka(line, tmp_path):
     """After a kill: the same class of exception, or the same end of the log."""
     directory = tmp_path / str(line["seed"]) / "t-0"
     make_log(line["seed"], directory)
-    files = [in_memory(path.name, path.read_bytes()) for path in directory.iterdir()]
-    log = StoredLog(directory="t-0", files=tuple(files), config=IndexConfig())
-    loader = LogLoader(log, clean=False, behaviour=release_behaviour((4, 3, 1)))
-    failures = [step.error.split(": ")[0] for step in loader.run() if step.action == "fail"]
-    assert (failures or [loader.log_end_offset()]) == [line["end"]]
+    files = {path.name: path.read_bytes() for path in directory.iterdir()}
+    loader = loader_of(files, clean=False)
+    classes = [step.error.split(": ")[0] for step in failures(loader)]
+    assert (classes or [loader.log_end_offset()]) == [line["end"]]
 
 
 @all_cases("line", SPLITS, ids=lambda line: str(line["seed"]))
 def test_a_segment_of_too_many_offsets_is_split_as_in_kafka(line):
     """Into the same parts, or not at all, by LocalLog.splitOverflowedSegment of 4.3.1 and 4.4.0."""
     made = make_overflowing_log(line["seed"], source())
-    files = tuple(in_memory(name, data) for name, data in made["files"].items())
-    log = StoredLog(
+    loader = loader_of(
+        made["files"],
+        clean=made["clean"],
+        release=(4, 4, 0),
         directory="<DIR>/t-0",
-        files=files,
-        config=IndexConfig(),
         recovery_point=made["recovery_point"],
     )
-    loader = LogLoader(log, clean=made["clean"], behaviour=release_behaviour((4, 4, 0)))
-    failures = [step.error for step in loader.run() if step.action == "fail"]
+    errors = [step.error for step in failures(loader)]
     if "error" in line:
         words = (line["error"]["class"], line["error"]["message"])
-        assert failures == [": ".join(filter(None, words))]
+        assert errors == [": ".join(filter(None, words))]
         return
-    logs = {name: file.size_bytes for name, file in loader.files().items() if name.endswith(".log")}
-    assert (failures, loader.log_end_offset(), logs) == ([], line["log_end"], line["logs"])
+    logs = logs_of({name: file.size_bytes for name, file in loader.files().items()})
+    assert (errors, loader.log_end_offset(), logs) == ([], line["log_end"], line["logs"])
 
 
 def test_the_recorded_loads_end_in_every_way():
@@ -133,17 +135,12 @@ def test_the_recorded_loads_end_in_every_way():
 
 def test_writing_the_leader_epochs_takes_a_temporary_file_away():
     """Kafka writes leader-epoch-checkpoint.tmp and renames it (4.3.1, by its LogLoader)."""
-    contents = {
-        f"{0:020}.log": b"",
-        names.LEADER_EPOCHS: b"0\n1\n0 0\n",
-        f"{names.LEADER_EPOCHS}.tmp": b"0\n1\n0 0\n",
-    }
-    files = tuple(in_memory(name, data) for name, data in contents.items())
-    log = StoredLog(directory="t-0", files=files, config=IndexConfig(), log_start_offset=5)
-    loader = LogLoader(log, clean=True, behaviour=release_behaviour((4, 3, 1)))
+    temporary = f"{names.LEADER_EPOCHS}.tmp"
+    epochs = dict.fromkeys((names.LEADER_EPOCHS, temporary), b"0\n1\n0 0\n")
+    loader = loader_of({f"{0:020}.log": b""} | epochs, log_start_offset=5)
     loader.run()
     assert loader.files()[names.LEADER_EPOCHS].content() == b"0\n0\n"
-    assert f"{names.LEADER_EPOCHS}.tmp" not in loader.files()
+    assert temporary not in loader.files()
 
 
 def test_a_marker_that_cannot_be_read_ends_a_load_as_its_records_do():

@@ -21,7 +21,6 @@ def content(logs: LogBytes, base_offset: int) -> bytes:
 
 
 def test_what_was_appended_is_stored(logs):
-    """By base offset; for another one nothing."""
     assert (content(logs, 0), content(logs, 7), content(logs, 9)) == (b"first", b"second", b"")
     assert logs.stored(9).name == f"{9:020}.log"
 
@@ -50,7 +49,6 @@ def test_a_batch_without_bytes_cannot_be_kept(logs):
 
 
 def test_a_counter_has_nothing_to_read_again():
-    """It accepts everything and keeps nothing."""
     counter = DiscardedLogs()
     counter.append(0, None)
     with pytest.raises(ValueError, match="written without its bytes"):

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import config_def, versions
-from kafkaviz.analysis.restart.next_start import RestartLog as Partition
-from kafkaviz.analysis.restart.next_start import stored_log
+from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.settings import Settings, open_settings
@@ -17,6 +16,7 @@ from kafkaviz.simulate.config import IndexConfig, log_config, release_behaviour
 from kafkaviz.simulate.directory import replay_stream
 from kafkaviz.simulate.steps import StoredLog
 from kafkaviz.simulate.writer.writer import UnifiedLog
+from tests.support.vectors import json_lines
 
 KINDS = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
 ANY_SIZE = 2**31 - 1  # a snapshot of the metadata log may be larger than max.message.bytes
@@ -33,11 +33,7 @@ EXPLAINED = {  # what a partition alone does not tell, and the files that differ
         ],
     },
     "kafka-3.9.0-leader": {"user-profiles-0": "cleaned"},
-    "kafka-2.8.2-legacy": {
-        "v0.compacted-0": "cleaned",
-        "v1.compacted-0": "cleaned",
-        "v2.compacted-0": "cleaned",
-    },
+    "kafka-2.8.2-legacy": {f"v{magic}.compacted-0": "cleaned" for magic in range(3)},
 }
 
 
@@ -67,22 +63,16 @@ def written_again(
 def differing(
     root: Path, settings: Settings, ends: dict[str, list[int]], topics: dict[str, dict[str, str]]
 ) -> dict[str, list[str]]:
+    release = settings.release
     differences = {}
     for partition in open_broker(root).partitions:
-        values = {
-            name: topic_setting.value
-            for name, topic_setting in settings.topic_settings(partition.topic).items()
-        }
+        found = settings.topic_settings(partition.topic)
+        values = {name: setting.value for name, setting in found.items()}
         for name, text in topics.get(partition.topic, {}).items():
-            values[name] = config_def.TOPIC_SETTINGS[name].parse(
-                text, settings.release, within_limits=False
-            )
-        again = written_again(
-            stored_log(Partition(partition=partition, config=IndexConfig())),
-            values,
-            settings.release,
-            ends.get(partition.directory),
-        )
+            setting = config_def.TOPIC_SETTINGS[name]
+            values[name] = setting.parse(text, release, within_limits=False)
+        log = stored_log(RestartLog(partition=partition, config=IndexConfig()))
+        again = written_again(log, values, release, ends.get(partition.directory))
         real = {
             file.name: file.read_bytes()
             for file in partition.path.iterdir()
@@ -104,19 +94,12 @@ def explained(differences: dict[str, list[str]], name: str) -> dict[str, list[st
 
 def test_the_partitions_of_the_sample_come_out(clean):
     """4.3.1, one batch per append: every file of every partition, also internal ones."""
-    settings = replace(
-        open_settings(open_broker(clean), versions.NEWEST_RELEASE, {}), properties=SERVER_PROPERTIES
-    )
+    broker = open_broker(clean)
+    settings = open_settings(broker, versions.NEWEST_RELEASE, {})
+    settings = replace(settings, properties=SERVER_PROPERTIES)
     differences = explained(differing(clean, settings, {}, {}), "kafka-4.3.1-clean")
     assert differences.items() <= EXPLAINED["kafka-4.3.1-clean"].items()
-    assert (
-        sum(
-            1
-            for partition in open_broker(clean).partitions
-            if partition.directory not in differences
-        )
-        >= 10
-    )
+    assert len({partition.directory for partition in broker.partitions} - differences.keys()) >= 10
 
 
 @pytest.mark.slow
@@ -129,33 +112,21 @@ def test_every_leaders_partition_comes_out(shared, name):
         unpack_if_archive(shared / "data" / f"{name}{part}.tar.gz") for part in ("", ".expected")
     )
     broker = json.loads((expected / "broker.json").read_text())
-    release = versions.parse(name.split("-")[1])
-    settings = replace(
-        open_settings(open_broker(root), release, {}), properties=broker.get("serverProperties", {})
-    )
+    settings = open_settings(open_broker(root), versions.parse(name.split("-")[1]), {})
+    settings = replace(settings, properties=broker.get("serverProperties", {}))
     recorded = expected / "appends.jsonl"
-    lines = (
-        [json.loads(line) for line in recorded.read_text().splitlines()]
-        if recorded.exists()
-        else []
-    )
+    lines = json_lines(recorded) if recorded.exists() else []
     ends = {f"{line['topic']}-{line['partition']}": line["lastOffsets"] for line in lines}
     assert explained(differing(root, settings, ends, configs(expected)), name) == EXPLAINED[name]
 
 
 def configs(expected: Path) -> dict[str, dict[str, str]]:
     topics = json.loads((expected / "topics.json").read_text())
-    resources = (
-        topics.items()
-        if isinstance(topics, dict)
-        else ((topic.get("topic") or topic.get("name"), topic) for topic in topics)
-    )
-    configs = {
-        topic: resource.get("configs") or resource.get("config") or {}
-        for topic, resource in resources
-    }
-    known = config_def.TOPIC_SETTINGS
-    return {
-        topic: {name: str(value) for name, value in config.items() if name in known}
-        for topic, config in configs.items()
-    }
+    if not isinstance(topics, dict):
+        topics = {topic.get("topic") or topic.get("name"): topic for topic in topics}
+    result = {}
+    for topic, resource in topics.items():
+        config = resource.get("configs") or resource.get("config") or {}
+        known = config.keys() & config_def.TOPIC_SETTINGS.keys()
+        result[topic] = {name: str(config[name]) for name in known}
+    return result

@@ -1,8 +1,6 @@
 """The load of one log, compared with Kafka 4.3.1's own loader on changed directories."""
 
-import gzip
 import hashlib
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -30,15 +28,15 @@ from kafkaviz.simulate.startup.small_files import (
 )
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep, StoredLog
 from kafkaviz.versions import search_profile
+from tests.conftest import DATA
 from tests.pipeline import whole_logs
 from tests.support.cases import all_cases
+from tests.support.loading import failures, loader_of
+from tests.support.vectors import json_lines
 
 ENTRY_BYTES = {".index": 8, ".timeindex": 12}
 KAFKA_4_3_1 = release_behaviour((4, 3, 1))
-DATA = Path(__file__).parents[1] / "data" / "restarts.jsonl.gz"
-with gzip.open(DATA, "rt") as file:
-    RECORDED = [json.loads(line) for line in file]
-SMALL_FILES = DATA.with_name("small_file_faults.jsonl")
+RECORDED = json_lines(DATA / "restarts.jsonl.gz")
 
 
 def changed(files: dict[str, bytes], changes: list[list]) -> dict[str, bytes]:
@@ -68,20 +66,12 @@ def loading(line: dict, broker: Path) -> LogLoader:
         for path in (broker / line["source"][1]).iterdir()
         if path.name[0].isdigit()
     }
-    files = tuple(
-        in_memory(name, data) for name, data in changed(original, line["changes"]).items()
-    )
-    config = IndexConfig(line["index_interval_bytes"], line["segment_index_bytes"])
-    return LogLoader(
-        StoredLog(
-            directory="t-0",
-            files=files,
-            config=config,
-            recovery_point=line["recovery_point"],
-            log_start_offset=line["log_start_offset"],
-        ),
+    return loader_of(
+        changed(original, line["changes"]),
         clean=line["clean"],
-        behaviour=KAFKA_4_3_1,
+        config=IndexConfig(line["index_interval_bytes"], line["segment_index_bytes"]),
+        recovery_point=line["recovery_point"],
+        log_start_offset=line["log_start_offset"],
     )
 
 
@@ -89,18 +79,15 @@ def in_use(line: dict, load: LogLoader) -> dict[str, list | None]:
     """Returns the files of a running broker: the indexes of the last segment are preallocated."""
     files = load.files()
     last = max(name for name in files if name.endswith(".log"))[:-4]
-    snapshots: dict[str, list | None] = {
-        f"{offset:020d}.snapshot": None for offset in load.snapshots()
-    }
-    for name, data in ((name, file) for name, file in files.items() if name[0].isdigit()):
-        content, entry_bytes = data.content(), ENTRY_BYTES.get(name.removeprefix(last))
-        size = (
-            line["segment_index_bytes"] // entry_bytes * entry_bytes
-            if entry_bytes
-            else len(content)
-        )
-        snapshots[name] = [size, hashlib.sha256(content.rstrip(b"\0")).hexdigest()[:16]]
-    return snapshots
+    found = {f"{offset:020d}.snapshot": None for offset in load.snapshots()}
+    for name in filter(lambda name: name[0].isdigit(), files):
+        content = files[name].content()
+        size = len(content)
+        entry_bytes = ENTRY_BYTES.get(name.removeprefix(last))
+        if entry_bytes:
+            size = line["segment_index_bytes"] // entry_bytes * entry_bytes
+        found[name] = [size, hashlib.sha256(content.rstrip(b"\0")).hexdigest()[:16]]
+    return found
 
 
 def emptied(steps: tuple[StartupStep, ...]) -> set[str]:
@@ -112,9 +99,9 @@ def emptied(steps: tuple[StartupStep, ...]) -> set[str]:
     }
 
 
-def sized(files: dict[str, list | None]) -> list[tuple[str, list]]:
-    """Returns the files whose content is compared: not producer snapshots, which may hold a time."""
-    return [(name, content) for name, content in files.items() if content]
+def sizes_of(files: dict[str, list | None]) -> dict[str, int]:
+    """Returns the sizes that are compared: not of producer snapshots, which may hold a time."""
+    return {name: content[0] for name, content in files.items() if content}
 
 
 def without_times(message: str) -> str:
@@ -123,43 +110,30 @@ def without_times(message: str) -> str:
 
 @all_cases("line", RECORDED, ids=lambda line: str(line["id"]))
 def test_a_load_does_what_kafkas_loader_did(line, request):
-    """The exception in its words, or every remaining file, and the log's end."""
     load = loading(line, request.getfixturevalue(line["source"][0]))
     steps = load.run()
-    failures = [step for step in steps if step.action == "fail"]
+    failed = [step for step in steps if step.action == "fail"]
     if "error" in line:
-        assert [without_times(step.error) for step in failures] == [without_times(line["error"])]
-        assert failures[0].way_out and failures[0].file.startswith("t-0/")
+        assert [without_times(step.error) for step in failed] == [without_times(line["error"])]
+        assert failed[0].way_out and failed[0].file.startswith("t-0/")
     else:
-        assert not failures and load.log_end_offset() == line["log_end"]
-        ours, passed_over = in_use(line, load), emptied(steps)
-        assert ours.keys() == line["files"].keys() and {
-            name: size for name, (size, _) in sized(ours)
-        } == {name: size for name, (size, _) in sized(line["files"])}
-        assert {name: content for name, content in ours.items() if name not in passed_over} == {
-            name: content for name, content in line["files"].items() if name not in passed_over
-        }
-    assert {step.action for step in steps} <= set(ACTIONS) and {
-        step.cause for step in steps
-    } <= CAUSES.keys()
+        assert not failed and load.log_end_offset() == line["log_end"]
+        ours, kafkas = in_use(line, load), line["files"]
+        assert ours.keys() == kafkas.keys() and sizes_of(ours) == sizes_of(kafkas)
+        differing = {name for name in ours if ours[name] != kafkas[name]}
+        assert differing <= emptied(steps)
+    assert {step.action for step in steps} <= set(ACTIONS)
+    assert {step.cause for step in steps} <= CAUSES.keys()
 
 
-@all_cases(
-    "line", map(json.loads, SMALL_FILES.read_text().splitlines()), ids=lambda line: line["hex"][:40]
-)
+@all_cases("line", json_lines(DATA / "small_file_faults.jsonl"), ids=lambda line: line["hex"][:40])
 def test_a_small_file_ends_a_start_as_in_kafka(line):
-    """By the exception that Kafka 4.3.1 threw, or not at all."""
-    files = (in_memory(f"{0:020d}.log", b""), in_memory(line["file"], bytes.fromhex(line["hex"])))
-    steps = LogLoader(
-        StoredLog(directory="<DIR>/t-0", files=files, config=IndexConfig()),
-        clean=True,
-        behaviour=KAFKA_4_3_1,
-    ).run()
+    files = {f"{0:020d}.log": b"", line["file"]: bytes.fromhex(line["hex"])}
+    failed = failures(loader_of(files, directory="<DIR>/t-0"))
     error = line["error"] and f"{line['error']['class']}: {line['error']['message']}"
-    failures = [step for step in steps if step.action == "fail"]
-    assert [step.error for step in failures] == ([error] if error else [])
+    assert [step.error for step in failed] == ([error] if error else [])
     is_storage_error = bool(error and line["error"].get("cause"))
-    assert any(step.takes_directory_offline for step in failures) == is_storage_error
+    assert any(step.takes_directory_offline for step in failed) == is_storage_error
 
 
 def test_only_an_io_error_leaves_the_other_log_directories():
@@ -168,22 +142,18 @@ def test_only_an_io_error_leaves_the_other_log_directories():
     KRaft's own log and the node's properties are read elsewhere: by KafkaRaftLog, which catches
     nothing, and by MetaPropertiesEnsemble.Loader, which skips unreadable files.
     """
-
-    def failures(name: str, data: bytes) -> list[tuple[str, bool]]:
+    for directory, name, data, cause, is_offline in (
+        ("t-0", names.LEADER_EPOCHS, b"junk\n", "leader-epochs-bad", True),
+        ("t-0", names.LEADER_EPOCHS, b"0\n1\nx 0\n", "leader-epochs-bad", False),
+        ("t-0", names.PARTITION_METADATA, b"junk\nx\n", "partition-metadata-bad", True),
+        ("t-0", names.PARTITION_METADATA, b"", "partition-metadata-bad", False),
+        (names.METADATA_DIRECTORY, names.LEADER_EPOCHS, b"junk\n", "leader-epochs-bad", False),
+    ):
         files = (in_memory(f"{0:020d}.log", b""), in_memory(name, data))
-        log = StoredLog(directory=directory, files=files, config=IndexConfig())
+        log = StoredLog(directory=directory, files=files)
         steps = steps_of(log, clean=True, behaviour=KAFKA_4_3_1)
-        return [
-            (step.cause, step.takes_directory_offline) for step in steps if step.action == "fail"
-        ]
-
-    directory = "t-0"
-    assert failures(names.LEADER_EPOCHS, b"junk\n") == [("leader-epochs-bad", True)]
-    assert failures(names.LEADER_EPOCHS, b"0\n1\nx 0\n") == [("leader-epochs-bad", False)]
-    assert failures(names.PARTITION_METADATA, b"junk\nx\n") == [("partition-metadata-bad", True)]
-    assert failures(names.PARTITION_METADATA, b"") == [("partition-metadata-bad", False)]
-    directory = names.METADATA_DIRECTORY
-    assert failures(names.LEADER_EPOCHS, b"junk\n") == [("leader-epochs-bad", False)]
+        (failed,) = [step for step in steps if step.action == "fail"]
+        assert (failed.cause, failed.takes_directory_offline) == (cause, is_offline)
     for data, is_offline in ((b"version=9\n", True), (b"\\u12=1\n", True), (None, False)):
         (step,) = own_steps(OwnFiles(meta_properties=data), KAFKA_4_3_1)
         assert (step.cause, step.takes_directory_offline) == ("meta-properties", is_offline)
@@ -194,35 +164,15 @@ def test_only_an_io_error_leaves_the_other_log_directories():
 
 
 def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
-    """Loads that succeed and fail, and nearly every cause of a step."""
     brokers = {"clean": clean, "damaged": damaged}
     causes = {
         step.cause for line in RECORDED for step in loading(line, brokers[line["source"][0]]).run()
     }
-    by_broker = {
-        "metadata-log",
-        "directory-deleted",
-        "directory-stray",
-        "directory-name",
-        "directory-twice",
-        "becomes-stray",
-        "becomes-current",
-        "replaced-by-future",
-        "replica-created",
-        "metadata-version",
-        "metadata-log-missing",
-        "unstable-offset",
-        "directory-offline",
-    }
-    own_files = {
-        "checkpoint-bad",
-        "meta-properties",
-        "metadata-log-elsewhere",
-        "bootstrap",
-        "quorum-state-bad",
-        "snapshot-corrupt",
-    }
-    own_files |= {"behind-snapshot", "old-snapshot"}
+    by_broker = {"metadata-log", "metadata-log-missing", "metadata-version", "unstable-offset"}
+    by_broker |= {"becomes-stray", "becomes-current", "replaced-by-future", "replica-created"}
+    by_broker |= {f"directory-{why}" for why in ("deleted", "stray", "name", "twice", "offline")}
+    own_files = {"checkpoint-bad", "meta-properties", "metadata-log-elsewhere", "bootstrap"}
+    own_files |= {"quorum-state-bad", "snapshot-corrupt", "behind-snapshot", "old-snapshot"}
     by_name = {"file-name", "segment-by-name", "folder"}  # tests.simulate.test_load_faults
     others = by_broker | own_files | by_name | {"exception", "log-too-large"}
     assert CAUSES.keys() - causes <= others
@@ -233,72 +183,42 @@ def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
 def test_a_log_that_is_larger_than_kafka_opens_ends_the_start(clean):
     """FileRecords.open of 3.9.0 and 4.3.1 opened a file of one byte less."""
     name = "00000000000000000000.log"
-    long = in_memory(name, b"").pad(2**31)
-    (step,) = LogLoader(
-        StoredLog(directory="t-0", files=(long,), config=IndexConfig()),
-        clean=clean,
-        behaviour=KAFKA_4_3_1,
-    ).run()
+    empty = in_memory(name, b"")
+    (step,) = loader_of({name: empty.pad(2**31)}, clean=clean).run()
     words = (
         f"The size of segment t-0/{name} (2147483648) is larger than the maximum allowed segment "
         "size of 2147483647"
     )
-    assert (step.action, step.cause, step.file) == (
-        "fail",
-        "log-too-large",
-        f"t-0/{name}",
-    ) and step.way_out
-    assert step.error == f"org.apache.kafka.common.KafkaException: {words}"
-    steps = LogLoader(
-        StoredLog(
-            directory="t-0", files=(in_memory(name, b"").pad(2**31 - 1),), config=IndexConfig()
-        ),
-        clean=clean,
-        behaviour=KAFKA_4_3_1,
-    ).run()
-    assert "fail" not in {step.action for step in steps}
+    assert (step.action, step.cause, step.file) == ("fail", "log-too-large", f"t-0/{name}")
+    assert step.error == f"org.apache.kafka.common.KafkaException: {words}" and step.way_out
+    assert not failures(loader_of({name: empty.pad(2**31 - 1)}, clean=clean))
+
+
+QUORUM_UNREAD = (
+    "java.io.UncheckedIOException: Error while reading the Quorum status from the file "
+    "__cluster_metadata-0/quorum-state"
+)
 
 
 @pytest.mark.parametrize(
     ("data", "error"),
     [
-        (
-            b"",
-            (
-                "java.io.UncheckedIOException: Error while reading the Quorum status from the file "
-                "__cluster_metadata-0/quorum-state"
-            ),
-        ),
-        (
-            b"junk\n",
-            (
-                "java.io.UncheckedIOException: Error while reading the Quorum status from the file "
-                "__cluster_metadata-0/quorum-state"
-            ),
-        ),
-        (
-            b"{}\n",
-            (
-                "java.io.UncheckedIOException: Error while reading the Quorum status from the file "
-                "__cluster_metadata-0/quorum-state"
-            ),
-        ),
+        (b"", QUORUM_UNREAD),
+        (b"junk\n", QUORUM_UNREAD),
+        (b"{}\n", QUORUM_UNREAD),
         (
             b'{"data_version":9}',
-            (
-                "java.lang.IllegalStateException: data_version (9) is not within the min (0) and "
-                "max (1) supported version"
-            ),
+            "java.lang.IllegalStateException: data_version (9) is not within the min (0) and "
+            "max (1) supported version",
         ),
         (
             b'{"data_version":1,"leaderId":1}',
-            (
-                "java.lang.RuntimeException: QuorumStateData: unable to locate field "
-                "'leaderEpoch', which is mandatory in version 1"
-            ),
+            "java.lang.RuntimeException: QuorumStateData: unable to locate field "
+            "'leaderEpoch', which is mandatory in version 1",
         ),
         (
-            b'{"data_version":1,"leaderId":"x","leaderEpoch":1,"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA"}',
+            b'{"data_version":1,"leaderId":"x","leaderEpoch":1,"votedId":-1,'
+            b'"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA"}',
             None,
         ),
     ],
@@ -308,11 +228,8 @@ def test_a_quorum_state_that_ends_the_start(data, error):
     properties = b"version=1\nnode.id=1\ncluster.id=abc\n"
     files = OwnFiles(meta_properties=properties, has_metadata_log=True, quorum_state=data)
     (step,) = own_steps(files, KAFKA_4_3_1)
-    assert (step.action, step.cause, step.error) == (
-        "fail",
-        "quorum-state-bad",
-        error,
-    ) and step.way_out
+    assert (step.action, step.cause, step.error) == ("fail", "quorum-state-bad", error)
+    assert step.way_out
     assert own_steps(replace(files, has_metadata_log=False), KAFKA_4_3_1) == ()
 
 
@@ -364,10 +281,8 @@ def test_the_last_slot_of_the_index_says_where_a_cut_log_ends(
     headers["batch_length_bytes"], headers["magic"] = HEADER_BYTES - LENGTH_END, MAGIC_2
     log = headers.tobytes()
     slots = [(29, 2 * HEADER_BYTES), (49, 4 * HEADER_BYTES), *[(0, 0)] * zero_slots]
-    contents = {
-        f"{0:020d}.log": log[: len(log) - cut_bytes],
-        f"{0:020d}.index": offset_index.build(np.array(slots, offset_index.ENTRY)),
-    }
+    index = offset_index.build(np.array(slots, offset_index.ENTRY))
+    contents = {f"{0:020d}.log": log[: len(log) - cut_bytes], f"{0:020d}.index": index}
     files = {name: in_memory(name, content) for name, content in contents.items()}
     assert log_ends(files, tmp_path) == {end_offset}
 
@@ -396,7 +311,6 @@ def bootstrap(*values: bytes | None) -> bytes:
     ids=["whole", "another feature", "an unknown record", "no record"],
 )
 def test_a_bootstrap_checkpoint_that_ends_a_start(data, error):
-    """Every record of it is read, and the first unreadable one ends the start."""
     fault = bootstrap_fault(data)
     assert (error is None) == (fault is None) and (error is None or error in str(fault))
 
@@ -410,7 +324,6 @@ def test_a_bootstrap_checkpoint_of_too_many_bytes_is_not_read(monkeypatch):
 
 
 def test_malformed_properties_are_refused_in_javas_words():
-    """java.util.Properties refuses an escape that it does not know."""
     fault = properties_fault(b"version=1\nnode.id=\\u12\ncluster.id=abc\n")
     assert str(fault) == "Malformed \\uxxxx encoding."
     assert properties_fault(b"version=1\nnode.id=1\ncluster.id=abc\n") is None

@@ -6,14 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from crc32c import crc32c
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkaviz.binary import codec
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import batch, batch_records, control, record
-from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES
+from kafkaviz.format.batch import BATCH, HEADER_BYTES
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.simulate.appends import ABORT, COMMIT, INCOMING, NO_MARKER
 from kafkaviz.simulate.config import LogConfig, log_config, release_behaviour
@@ -31,7 +30,7 @@ from kafkaviz.simulate.producers.workload import PRESETS, Workload, preset
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.simulate.workload_strategies import WORKLOADS
-from tests.support.batch_reading import all_records
+from tests.support.batch_reading import all_records, build_from_row
 
 START_MS = Workload.start_ms
 PLAIN, APPEND_TIME = LogConfig(), LogConfig(message_timestamp_type="LogAppendTime")
@@ -56,31 +55,17 @@ def generate(
 
 
 def pieces(rows: np.ndarray, data: bytes) -> list[bytes]:
-    ends = np.cumsum(rows["size_bytes"]).tolist()
-    assert (ends[-1] if ends else 0) == len(data)
-    return [
-        data[end - size : end] for end, size in zip(ends, rows["size_bytes"].tolist(), strict=True)
-    ]
+    ends = np.cumsum([0, *rows["size_bytes"]]).tolist()
+    assert ends[-1] == len(data)
+    return [data[start:end] for start, end in pairwise(ends)]
 
 
 def records(rows: np.ndarray, data: bytes) -> list[list[BatchRecord]]:
-    all_pieces = pieces(rows, data)
-    for piece in all_pieces:
+    result = []
+    for piece in pieces(rows, data):
         batch_records.ensure_valid(piece)
-    return [batch_records.read_batch(piece) for piece in all_pieces]
-
-
-def built(row: np.void, body: bytes) -> bytes:
-    """Returns a batch by the dtype of format/ and one call for the checksum."""
-    header = np.zeros(1, HEADER)
-    for name in set(HEADER.names) & set(BATCH.names):
-        header[name] = row[name]
-    header["batch_length_bytes"], header["last_offset_delta"] = (
-        row["size_bytes"] - 12,
-        row["last_offset"] - row["base_offset"],
-    )
-    header["crc"] = crc32c(header.tobytes()[CRC_START:] + body)
-    return header.tobytes() + body
+        result.append(batch_records.read_batch(piece))
+    return result
 
 
 def check_twin(rows: np.ndarray, data: bytes) -> None:
@@ -90,10 +75,9 @@ def check_twin(rows: np.ndarray, data: bytes) -> None:
         plain = codec.decompress(name, body)
         plain_records = all_records(plain, 0, int(row["record_count"]))
         assert record.build(plain_records) == plain
-        assert built(row, body) == piece
-        again = batch.rows(
-            np.zeros(1, np.int64), np.frombuffer(piece, np.uint8)[None, :HEADER_BYTES]
-        )[0]
+        assert build_from_row(row, body) == piece
+        header = np.frombuffer(piece, np.uint8)[None, :HEADER_BYTES]
+        (again,) = batch.rows(np.zeros(1, np.int64), header)
         assert all(again[field] == row[field] for field in BATCH.names if field != "position")
 
 
@@ -110,23 +94,14 @@ def test_batches_are_those_that_the_tables_of_format_build(name):
 
 def test_a_seed_gives_the_same_bytes_everywhere():
     """They equal those of another machine."""
-    _, data = generate(
-        replace(
-            EVERYTHING,
-            arrivals="by-chance",
-            bursts=Bursts(20, 30),
-            future=TimestampShift(0.1, Spread(mean=7)),
-        )
+    future = TimestampShift(0.1, Spread(mean=7))
+    phase = replace(EVERYTHING, arrivals="by-chance", bursts=Bursts(20, 30), future=future)
+    digest = "8c886a948b707ca2040f4f705baee2669fad22c4f46024a7e98987ed01a93f89"
+    assert hashlib.sha256(generate(phase)[1]).hexdigest() == digest
+    first, same, other = (
+        generate(EVERYTHING, **seed)[1] for seed in ({}, {"seed": 1}, {"seed": 2})
     )
-    assert hashlib.sha256(data).hexdigest() == EVERYTHING_SHA256
-    assert (
-        generate(EVERYTHING, seed=1)[1]
-        == generate(EVERYTHING)[1]
-        != generate(EVERYTHING, seed=2)[1]
-    )
-
-
-EVERYTHING_SHA256 = "8c886a948b707ca2040f4f705baee2669fad22c4f46024a7e98987ed01a93f89"
+    assert first == same != other
 
 
 def check_stream(workload: Workload, config: LogConfig, behaviour) -> tuple[np.ndarray, bytes]:
@@ -167,9 +142,8 @@ def test_any_workload_makes_batches_that_kafka_reads(
     again, same = generate(workload, config, behaviour, batches_per_chunk=batches_per_chunk)
     assert same == data
     assert again.tobytes() == rows.tobytes()
-    bare, nothing = generate(
-        workload, config, behaviour, payload=False, batches_per_chunk=batches_per_chunk
-    )
+    pieces_of = {"batches_per_chunk": batches_per_chunk}
+    bare, nothing = generate(workload, config, behaviour, payload=False, **pieces_of)
     assert nothing is None
     assert (bare["crc"] == 0).all()
     assert all((bare[name] == rows[name]).all() for name in INCOMING.names if name != "crc")
@@ -187,18 +161,10 @@ def test_a_chunk_with_little_room_changes_nothing(monkeypatch):
             assert same == data
             assert again.tobytes() == rows.tobytes()
             assert len(chunks) > 1
-            assert (
-                len({number for chunk in chunks for number in set(chunk.rows["append"])})
-                == rows["append"][-1] + 1
-            )
-            assert all(
-                chunk.rows["append"][-1] < other.rows["append"][0]
-                for chunk, other in pairwise(chunks)
-            )
-            assert all(
-                len(chunk.data) < room + phase.fetch_batches * rows["size_bytes"].max()
-                for chunk in chunks
-            )
+            appends = [number for chunk in chunks for number in np.unique(chunk.rows["append"])]
+            assert appends == list(range(rows["append"][-1] + 1))
+            most_bytes = room + phase.fetch_batches * rows["size_bytes"].max()
+            assert max(len(chunk.data) for chunk in chunks) < most_bytes
 
 
 # ---- time
@@ -209,17 +175,8 @@ def test_batches_come_at_their_rate():
     rows, data = generate(Phase(duration_ms=10_000, rate=500, records_per_batch=Spread(mean=9)))
     assert (np.diff(rows["now_ms"]) == 18).all()
     assert len(rows) == 556
-    assert [record.timestamp_ms - START_MS for record in records(rows, data)[1]] == [
-        2,
-        4,
-        6,
-        8,
-        10,
-        12,
-        14,
-        16,
-        18,
-    ]
+    times_ms = [record.timestamp_ms - START_MS for record in records(rows, data)[1]]
+    assert times_ms == [*range(2, 20, 2)]
     assert (rows["max_timestamp_ms"] == rows["now_ms"]).all()
 
 
@@ -239,16 +196,14 @@ def test_a_rate_counts_records_bytes_or_batches(rate_of, column, arrivals):
         producers=1,
     )
     rows, _ = generate(phase, payload=False)
-    assert rows[column].sum() / (2 if column == "magic" else 1) == pytest.approx(
-        100_000, rel=0.12 if rate_of == "bytes" else 0.03
-    )
+    count = rows[column].sum() / (2 if column == "magic" else 1)
+    assert count == pytest.approx(100_000, rel=0.12 if rate_of == "bytes" else 0.03)
 
 
 def test_bursts_keep_the_rate_and_leave_pauses():
     """One second of ten, ten times as fast."""
-    rows, _ = generate(
-        Phase(duration_ms=60_000, rate=100, bursts=Bursts(1000, 9000)), payload=False
-    )
+    phase = Phase(duration_ms=60_000, rate=100, bursts=Bursts(1000, 9000))
+    rows, _ = generate(phase, payload=False)
     since = rows["now_ms"] - START_MS
     assert len(rows) == 6000
     assert ((since % 10_000) < 1000).all()
@@ -258,22 +213,12 @@ def test_silence_passes_and_a_phase_lasts_as_long_as_it_says():
     """The next phase begins where the one before ended, by its duration or with its last batch."""
     slow = Phase(duration_ms=10_000, rate=0.3)
     counted = Phase(batches=3, rate=1)
-    rows, _ = generate(
-        Workload(phases=(slow, Phase(silence_ms=5000), counted, slow)), payload=False
-    )
-    assert (rows["now_ms"] - START_MS).tolist() == [
-        0,
-        3333,
-        6666,
-        9999,
-        15_000,
-        16_000,
-        17_000,
-        17_000,
-        20_333,
-        23_666,
-        26_999,
-    ]
+    phases = (slow, Phase(silence_ms=5000), counted, slow)
+    rows, _ = generate(Workload(phases=phases), payload=False)
+    times_ms = (rows["now_ms"] - START_MS).tolist()
+    assert times_ms[:4] == [0, 3333, 6666, 9999]
+    assert times_ms[4:7] == [15_000, 16_000, 17_000]
+    assert times_ms[7:] == [17_000, 20_333, 23_666, 26_999]
 
 
 @pytest.mark.parametrize(
@@ -301,28 +246,18 @@ def test_a_stream_ends_after_a_hundred_years():
 def test_timestamps_may_be_of_another_clock():
     """Ahead, of another time, faster, or none; the broker's clock is separate."""
     phase = Phase(batches=3, rate=1)
-    times = {
-        "ahead": generate(replace(phase, clock_ahead_ms=-500))[0]["max_timestamp_ms"] - START_MS,
-        "another": generate(replace(phase, events_from_ms=1000, events_speed=60.5))[0][
-            "max_timestamp_ms"
-        ],
-        "faster": generate(replace(phase, events_speed=2))[0]["max_timestamp_ms"] - START_MS,
-        "stuck": generate(replace(phase, events_speed=0))[0]["max_timestamp_ms"] - START_MS,
-        "none": generate(replace(phase, timestamps="none"))[0]["max_timestamp_ms"],
-    }
-    assert {name: offsets.tolist() for name, offsets in times.items()} == {
-        "ahead": [-500, 500, 1500], "another": [1000, 61_500, 122_000], "faster": [0, 2000, 4000],
-        "stuck": [0, 0, 0], "none": [-1, -1, -1],
-    }  # fmt: skip
-    late, _ = generate(
-        replace(
-            phase,
-            batches=400,
-            late=TimestampShift(0.25, Spread(mean=60_000)),
-            future=TimestampShift(0.25, Spread(mean=90)),
-        ),
-        payload=False,
-    )
+    for clock, expected in (
+        ({"clock_ahead_ms": -500}, [START_MS - 500, START_MS + 500, START_MS + 1500]),
+        ({"events_from_ms": 1000, "events_speed": 60.5}, [1000, 61_500, 122_000]),
+        ({"events_speed": 2}, [START_MS, START_MS + 2000, START_MS + 4000]),
+        ({"events_speed": 0}, [START_MS] * 3),
+        ({"timestamps": "none"}, [-1] * 3),
+    ):
+        rows, _ = generate(replace(phase, **clock))
+        assert rows["max_timestamp_ms"].tolist() == expected, clock
+    shifts = [TimestampShift(0.25, Spread(mean=mean)) for mean in (60_000, 90)]
+    shifted = replace(phase, batches=400, late=shifts[0], future=shifts[1])
+    late, _ = generate(shifted, payload=False)
     off = late["max_timestamp_ms"] - late["now_ms"]
     assert set(off.tolist()) == {0, -60_000, 90, -59_910}
     assert (off < 0).mean() == pytest.approx(0.25, abs=0.07)
@@ -331,15 +266,15 @@ def test_timestamps_may_be_of_another_clock():
 def test_the_deep_offset_is_that_of_the_first_record_with_the_largest_time():
     """For uncompressed batches with late records, and several within a millisecond."""
     rows, data = generate(replace(EVERYTHING, rate=20_000))
-    rows, records_of_batches = (
-        rows[rows["marker"] == NO_MARKER],
-        [record for record in records(rows, data) if record[0].sequence is not None],
-    )
-    times = [[record.timestamp_ms for record in batch_] for batch_ in records_of_batches]
-    assert [batch_times.index(max(batch_times)) for batch_times in times] == (
-        rows["deep_offset"] - rows["base_offset"]
-    ).tolist()
-    assert any(batch_times.index(max(batch_times)) < len(batch_times) - 1 for batch_times in times)
+    times = [
+        [record.timestamp_ms for record in read_records]
+        for read_records in records(rows, data)
+        if read_records[0].sequence is not None
+    ]
+    rows = rows[rows["marker"] == NO_MARKER]
+    newest = [batch_times.index(max(batch_times)) for batch_times in times]
+    assert newest == (rows["deep_offset"] - rows["base_offset"]).tolist()
+    assert (newest < rows["record_count"] - 1).any()
     packed, _ = generate(replace(EVERYTHING, codec="lz4"))
     assert (packed["deep_offset"] == packed["last_offset"]).all()
 
@@ -352,10 +287,8 @@ def test_log_append_time_is_the_brokers_clock():
     assert (rows["max_timestamp_ms"] == rows["now_ms"]).all()
     sent, _ = generate(phase)
     assert (rows["base_timestamp_ms"] == sent["base_timestamp_ms"]).all()
-    assert (
-        sent["max_timestamp_ms"][sent["marker"] == NO_MARKER]
-        < sent["now_ms"][sent["marker"] == NO_MARKER] - 777_000
-    ).all()
+    sent = sent[sent["marker"] == NO_MARKER]
+    assert (sent["max_timestamp_ms"] < sent["now_ms"] - 777_000).all()
     for row, read_records in zip(rows, records(rows, data), strict=True):
         assert {record.timestamp_ms for record in read_records} == {int(row["now_ms"])}
 
@@ -377,14 +310,9 @@ def test_keys_come_in_turn_or_by_rank():
 def test_values_are_numbered_json_where_there_is_room():
     """Words if the field is short, and random bytes that no codec compresses."""
     rows, data = generate(Phase(batches=12, value_bytes=Spread(mean=40)))
-    assert [read_records[0].value[:12] for read_records in records(rows, data)][9:11] == [
-        b'{"n":9,"t":"',
-        b'{"n":10,"t":',
-    ]
-    assert all(
-        len(read_records[0].value) == 40 and read_records[0].value.endswith(b'"}')
-        for read_records in records(rows, data)
-    )
+    values = [read_records[0].value for read_records in records(rows, data)]
+    assert [value[:12] for value in values[9:11]] == [b'{"n":9,"t":"', b'{"n":10,"t":']
+    assert all(len(value) == 40 and value.endswith(b'"}') for value in values)
     for size in range(20):
         rows, data = generate(Phase(batches=1, value_bytes=Spread(mean=size)))
         assert len(records(rows, data)[0][0].value) == size
@@ -395,24 +323,11 @@ def test_values_are_numbered_json_where_there_is_room():
 
 
 def test_a_batch_is_filled_to_its_limit():
-    rows, _ = generate(
-        Phase(
-            batches=50,
-            batch_bytes=1000,
-            records_per_batch=Spread(mean=1000),
-            value_bytes=Spread(UNIFORM, least=0, most=90),
-        )
-    )
+    many = Phase(batches=50, batch_bytes=1000, records_per_batch=Spread(mean=1000))
+    rows, _ = generate(replace(many, value_bytes=Spread(UNIFORM, least=0, most=90)))
     assert (rows["size_bytes"] <= 1000).all()
     assert (rows["size_bytes"] > 1000 - 100).all()
-    lonely, _ = generate(
-        Phase(
-            batches=5,
-            batch_bytes=100,
-            records_per_batch=Spread(mean=9),
-            value_bytes=Spread(mean=5000),
-        )
-    )
+    lonely, _ = generate(replace(many, batches=5, value_bytes=Spread(mean=5000)))
     assert (lonely["record_count"] == 1).all()
 
 
@@ -426,14 +341,8 @@ def test_an_idempotent_producer_numbers_its_records():
         assert own["base_sequence"].tolist() == [4 * turn for turn in range(10)]
         assert (own["producer_epoch"] == 0).all()
     rows, _ = generate(Phase(batches=3, idempotent=False))
-    assert {
-        name: set(rows[name].tolist())
-        for name in ("producer_id", "producer_epoch", "base_sequence")
-    } == {
-        "producer_id": {-1},
-        "producer_epoch": {-1},
-        "base_sequence": {-1},
-    }
+    for name in ("producer_id", "producer_epoch", "base_sequence"):
+        assert (rows[name] == -1).all()
 
 
 def test_a_sequence_wraps_to_0():
@@ -469,18 +378,13 @@ def test_a_transaction_ends_with_its_marker(behaviour, epoch_each):
                 continue
             assert 1 <= since <= 3
             epoch, sequence, since = epoch + epoch_each, 0 if epoch_each else sequence, 0
-            assert (row["producer_epoch"], row["base_sequence"], row["size_bytes"]) == (
-                epoch,
-                -1,
-                78,
-            )
+            assert (row["producer_epoch"], row["base_sequence"]) == (epoch, -1)
+            assert row["size_bytes"] == 78
             assert row["base_timestamp_ms"] == row["max_timestamp_ms"] == row["now_ms"]
             marker = batch_records.read_batch(all_pieces[place])[0]
             kind = "ABORT" if row["marker"] == ABORT else "COMMIT"
-            assert (
-                control.decode(marker.key, marker.value).text
-                == f"endTxnMarker: {kind} coordinatorEpoch: 0"
-            )
+            text = control.decode(marker.key, marker.value).text
+            assert text == f"endTxnMarker: {kind} coordinatorEpoch: 0"
         assert since == 0
     shares = (rows["marker"] == ABORT).sum() / (rows["marker"] != NO_MARKER).sum()
     assert shares == pytest.approx(0.4, abs=0.15)
@@ -497,9 +401,8 @@ def test_transactions_may_be_left_open():
 
 def test_a_producer_whose_epochs_are_used_up_gets_another_id():
     """The coordinator gives it, with epoch 0."""
-    rows, _ = generate(
-        Phase(batches=32_770, rate=1e6, transactions=TransactionTraffic()), payload=False
-    )
+    phase = Phase(batches=32_770, rate=1e6, transactions=TransactionTraffic())
+    rows, _ = generate(phase, payload=False)
     assert rows["producer_epoch"].max() == 2**15 - 2
     assert len(set(rows["producer_id"].tolist())) == 2
     assert rows["producer_epoch"][-3:].tolist() == [3, 3, 4]
@@ -512,34 +415,24 @@ def test_a_follower_takes_many_batches_at_once():
     """At the time of the last of them; the last append of a phase may be smaller."""
     phase = Phase(batches=10, rate=1, fetch_batches=4)
     rows, _ = generate(Workload(phases=(phase, phase)))
-    assert rows["append"].tolist() == [0] * 4 + [1] * 4 + [2] * 2 + [3] * 4 + [4] * 4 + [5] * 2
-    assert ((rows["now_ms"] - START_MS) // 1000).tolist() == [3] * 4 + [7] * 4 + [9] * 2 + [
-        12
-    ] * 4 + [16] * 4 + [18] * 2
+    sizes = [4, 4, 2, 4, 4, 2]
+    assert rows["append"].tolist() == np.repeat(range(6), sizes).tolist()
+    seconds = ((rows["now_ms"] - START_MS) // 1000).tolist()
+    assert seconds == np.repeat([3, 7, 9, 12, 16, 18], sizes).tolist()
     assert (rows["max_timestamp_ms"][:4] - START_MS).tolist() == [0, 1000, 2000, 3000]
 
 
 @pytest.mark.parametrize(
     ("behaviour", "name", "words"),
     [
-        (
-            (0, 10, 2),
-            "none",
-            "phase 2: Kafka 0.10.2 does not support record batches; the first that does is 0.11",
-        ),
-        (
-            (2, 0),
-            "zstd",
-            "phase 2: Kafka 2.0 does not support zstd batches; the first that does is 2.1",
-        ),
+        ((0, 10, 2), "none", "Kafka 0.10.2 does not support record batches; .* does is 0.11"),
+        ((2, 0), "zstd", "Kafka 2.0 does not support zstd batches; the first that does is 2.1"),
     ],
 )
 def test_a_release_that_knows_no_such_batch_is_reported(behaviour, name, words):
-    """Before anything of that phase is generated."""
     workload = Workload(phases=(Phase(silence_ms=1), Phase(batches=1, codec=name)))
-    with pytest.raises(KafkavizError) as raised:
+    with pytest.raises(KafkavizError, match=f"^phase 2: {words}$"):
         generate(workload, behaviour=release_behaviour(behaviour))
-    assert str(raised.value) == words
 
 
 # ---- the presets

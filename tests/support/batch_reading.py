@@ -1,8 +1,12 @@
-"""A batch read as far as Kafka's iterator gets."""
+"""A batch read as far as Kafka's iterator gets, and built from a row of the table of batches."""
+
+import numpy as np
+from crc32c import crc32c
 
 from kafkaviz.binary import codec
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records, record
+from kafkaviz.format.batch import BATCH, CRC_START, HEADER
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.record import Record
 
@@ -28,3 +32,14 @@ def all_records(
         for body, table in record.runs(data, codec_id, record_count, limit_bytes)
         for found in record.records_from_rows(body, table)
     ]
+
+
+def build_from_row(row: np.void, body: bytes) -> bytes:
+    """Returns a batch by the dtype of format/ and one call for the checksum."""
+    header = np.zeros(1, HEADER)
+    for name in set(HEADER.names) & set(BATCH.names):
+        header[name] = row[name]
+    header["batch_length_bytes"] = row["size_bytes"] - 12
+    header["last_offset_delta"] = row["last_offset"] - row["base_offset"]
+    header["crc"] = crc32c(header.tobytes()[CRC_START:] + body)
+    return header.tobytes() + body
