@@ -40,13 +40,18 @@ def batch(
     return framed(base_offset, body, times_ms, codec.CODECS.index(codec_name) | attributes)
 
 
-def framed(base_offset: int, body: bytes, times_ms: Sequence[int], attributes: int = 0) -> bytes:
+def framed(
+    base_offset: int, body: bytes, times_ms: Sequence[int], attributes: int = 0, **fields: int
+) -> bytes:
+    """Returns a batch of magic 2 around the bytes of its records, with more fields of its header."""
     header = np.zeros(1, HEADER)
     header["base_offset"], header["magic"], header["attributes"] = base_offset, 2, attributes
     header["batch_length_bytes"] = HEADER.itemsize + len(body) - LENGTH_END
     header["last_offset_delta"], header["record_count"] = len(times_ms) - 1, len(times_ms)
     header["base_timestamp_ms"], header["max_timestamp_ms"] = times_ms[0], max(times_ms)
     header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
+    for name, value in fields.items():
+        header[name] = value
     return summed(header.tobytes() + body)
 
 

@@ -8,15 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkaviz.analysis.batching.record_sample import (
-    SAMPLED_BATCH,
-    SAMPLED_RECORD,
-    RecordSample,
-)
+from kafkaviz.analysis.batching.record_sample import SAMPLED_BATCH, SAMPLED_RECORD, RecordSample
 from kafkaviz.analysis.tuning.log_windows import LogWindow
 from kafkaviz.binary import codec, varint
 from kafkaviz.format import record
-from kafkaviz.format.batch import CONTROL, HEADER, HEADER_BYTES, LENGTH_END, LOG_APPEND_TIME
+from kafkaviz.format.batch import CONTROL, LOG_APPEND_TIME
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.partition import Partition
 from tests.pipeline import whole_logs
@@ -68,19 +64,14 @@ class Sent:
             )
         if self.codec_name != "none":
             body = codec.compress_as_broker(self.codec_name, body)
-        header = np.zeros(1, HEADER)
-        header["base_offset"], header["magic"] = base_offset, 2
-        header["attributes"] = codec.CODECS.index(self.codec_name) | self.attributes
-        header["batch_length_bytes"] = HEADER_BYTES + len(body) - LENGTH_END
-        header["last_offset_delta"] = len(self.times_ms) - 1
-        header["record_count"] = len(self.times_ms)
-        header["base_timestamp_ms"], header["max_timestamp_ms"] = (
-            self.times_ms[0],
-            max(self.times_ms),
+        return whole_logs.framed(
+            base_offset,
+            body,
+            self.times_ms,
+            codec.CODECS.index(self.codec_name) | self.attributes,
+            producer_id=self.producer_id,
+            producer_epoch=self.epoch,
         )
-        header["producer_id"], header["producer_epoch"] = self.producer_id, self.epoch
-        header["base_sequence"] = -1
-        return whole_logs.summed(header.tobytes() + body)
 
 
 def sample(sent: Sequence[Sent]) -> RecordSample:
@@ -137,9 +128,7 @@ def log_windows(broker: Path, sent: Sequence[Sent]) -> list[LogWindow]:
         offset += len(one.times_ms)
     (broker / "orders-0").mkdir(parents=True)
     (broker / "orders-0" / f"{0:020}.log").write_bytes(b"".join(data))
-    partition = open_broker(broker).partitions[0]
-    segment = partition.live[0]
-    return [LogWindow(partition, segment, 0, segment.log.size_bytes)]
+    return [whole_window(open_broker(broker).partitions[0])]
 
 
 def whole_window(partition: Partition) -> LogWindow:

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.batching import merging
-from kafkaviz.analysis.batching.merging import (
-    delay_ms,
-    merge_batches,
-    merge_range,
-    write_window,
-)
+from kafkaviz.analysis.batching.merging import delay_ms, merge_batches, merge_range, write_window
 from kafkaviz.analysis.batching.record_sample import RecordSample, read_sample
 from kafkaviz.analysis.tuning.log_windows import choose_windows
 from kafkaviz.binary import varint
@@ -34,12 +29,17 @@ RECORD_BYTES = len(record.build(Sent([0]).records(0)))
 
 def numbers(sent: list[Sent], linger_ms=10, batch_bytes=16384, ratio=1.0) -> tuple[list, list]:
     """Returns the new batch of each record, with the fewest and the most merged."""
-    sample = samples.sample(sent)
-    low, high = (
+    low, high = fewest_and_most(samples.sample(sent), linger_ms, batch_bytes, ratio)
+    return low.tolist(), high.tolist()
+
+
+def fewest_and_most(
+    sample: RecordSample, linger_ms: int, batch_bytes: int, ratio: float
+) -> list[np.ndarray]:
+    return [
         merge_batches(sample, linger_ms, batch_bytes, {"zstd": ratio}, is_high=is_high)
         for is_high in (False, True)
-    )
-    return low.tolist(), high.tolist()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -86,10 +86,7 @@ def numbers(sent: list[Sent], linger_ms=10, batch_bytes=16384, ratio=1.0) -> tup
         pytest.param([Sent([5]), Sent([4])], [0, 1], [0, 0], id="a step back in time"),
         pytest.param([Sent([-1]), Sent([-1])], [0, 1], [0, 0], id="no timestamps"),
         pytest.param(
-            [
-                Sent([0, 3], attributes=LOG_APPEND_TIME),
-                Sent([5, 13], attributes=LOG_APPEND_TIME),
-            ],
+            [Sent([0, 3], attributes=LOG_APPEND_TIME), Sent([5, 13], attributes=LOG_APPEND_TIME)],
             [0, 0, 1, 1],
             [0, 0, 0, 0],
             id="LogAppendTime: all records have the latest time",
@@ -265,10 +262,7 @@ def test_the_most_merged_are_never_more_batches(sent, linger_ms, batch_bytes, ra
     """By both rules there are never more batches than today, and every record has one."""
     sample = samples.sample(sent)
     today = len(np.unique(sample.records["batch"]))
-    low, high = (
-        merge_batches(sample, linger_ms, batch_bytes, {"zstd": ratio}, is_high=is_high)
-        for is_high in (False, True)
-    )
+    low, high = fewest_and_most(sample, linger_ms, batch_bytes, ratio)
     assert high.max(initial=-1) <= low.max(initial=-1) < max(today, 1)
     for found in (low, high):
         assert len(found) == len(sample.records)

@@ -63,7 +63,6 @@ def test_a_real_producer_merges_as_predicted(recorded, linger_ms, batch_bytes, p
 
 
 def test_packed_records_have_the_size_that_real_producers_gave_them(clean, monkeypatch):
-    """Each codec, in the batches that the producers built."""
     monkeypatch.setattr(packing, "BATCH_SIZES", (packing.TODAY,))
     monkeypatch.setattr(packing, "PART_BYTES", 1 << 30)  # all records are packed
     checked = set()

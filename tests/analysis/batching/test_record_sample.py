@@ -98,7 +98,6 @@ def test_damage_is_counted(tmp_path, codec_name):
 
 
 def test_what_is_not_read_has_a_reason(tmp_path):
-    """Unknown codecs, torn ends, files that became shorter or are gone."""
     (window,) = samples.log_windows(tmp_path, [Sent([1]), Sent([1], attributes=7)])
     assert read_sample([window]).skipped == {"unknown-codec": 1}
     log = window.segment.log.path

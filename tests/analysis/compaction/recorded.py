@@ -1,35 +1,32 @@
 """The decisions and cleanings that Kafka's own classes recorded, as broker directories."""
 
-import base64
-import gzip
-import json
 from functools import cache
 from pathlib import Path
 
 from kafkaviz.analysis.checks.plan import cleaner_offsets, plan_check
-from kafkaviz.analysis.compaction.compaction import (
-    CleanerMap,
-    DecidedLog,
-    clean_log,
-    decide_log,
+from kafkaviz.analysis.compaction.compaction import CleanerMap, DecidedLog, clean_log, decide_log
+from kafkaviz.analysis.compaction.decision import (
+    CleaningDecision,
+    CompactionRules,
+    LogState,
+    decide,
+    read_log_state,
 )
+from kafkaviz.config_def import DAY_MS
 from kafkaviz.format import checkpoint
 from kafkaviz.log.broker import open_broker
+from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import open_settings
 from kafkaviz.simulate.cleaner.cleaner import Cleaning
 from kafkaviz.versions import parse
+from tests.support.vectors import json_lines, unpacked
 
 DATA = Path(__file__).parents[2] / "data"
 
 
 @cache
 def lines() -> list[dict]:
-    text = gzip.decompress((DATA / "compactions.jsonl.gz").read_bytes()).decode()
-    return [json.loads(line) for line in text.splitlines()]
-
-
-def unpacked(packed: str) -> bytes:
-    return gzip.decompress(base64.b64decode(packed))
+    return json_lines(DATA / "compactions.jsonl.gz")
 
 
 def write_broker(line: dict, folder: Path) -> Path:
@@ -53,6 +50,22 @@ def write_broker(line: dict, folder: Path) -> Path:
 
 def overrides(line: dict) -> dict[str, str]:
     return {name: str(value) for name, value in line["settings"].items()}
+
+
+def decide_recorded(line: dict, partition: Partition) -> tuple[LogState, CleaningDecision]:
+    """Returns the state of a line's log, and what is decided about it."""
+    state = read_log_state(partition, now_ms=line["now"], producer_expiration_ms=DAY_MS)
+    settings = line["settings"]
+    rules = CompactionRules(
+        min_cleanable_dirty_ratio=settings["min.cleanable.dirty.ratio"],
+        min_compaction_lag_ms=settings["min.compaction.lag.ms"],
+        max_compaction_lag_ms=settings["max.compaction.lag.ms"],
+    )
+    return state, decide(state.facts, line["checkpointed"], rules, line["now"])
+
+
+def open_recorded(line: dict, folder: Path) -> Partition:
+    return open_broker(write_broker(line, folder / line["id"])).partitions[0]
 
 
 def clean_recorded(line: dict, folder: Path) -> tuple[DecidedLog, Cleaning]:

@@ -6,17 +6,14 @@ from collections import defaultdict
 import numpy as np
 
 from kafkaviz import versions
-from kafkaviz.analysis.compaction.decision import read_log_state
-from kafkaviz.config_def import DAY_MS
-from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
 from kafkaviz.simulate.cleaner.cleaner import CleanerConfig, CleaningRange, clean
 from kafkaviz.simulate.cleaner.offset_map import OffsetMap
 from kafkaviz.simulate.cleaner.record_filter import NO_TIMESTAMP
 from kafkaviz.simulate.config import log_config
-from tests.analysis.compaction.recorded import lines, write_broker
-from tests.simulate.recovery_vectors import content
+from tests.analysis.compaction.recorded import decide_recorded, lines, open_recorded
 from tests.support.cases import all_cases
+from tests.support.vectors import content
 
 ELIGIBLE = [line for line in lines() if line["report"]["eligible"]]
 # In these, Google's snappy writes a batch one byte longer than the library that we use.
@@ -30,11 +27,7 @@ OTHER_SNAPPY = (
 
 def clean_line(line: dict, folder):
     """Returns the cleaning of a line, its map, and the bytes of each new .log."""
-    state = read_log_state(
-        open_broker(write_broker(line, folder / line["id"])).partitions[0],
-        now_ms=line["now"],
-        producer_expiration_ms=DAY_MS,
-    )
+    state, _ = decide_recorded(line, open_recorded(line, folder))
     release = versions.parse(line["version"])
     cleaner = line["cleaner"]
     config = CleanerConfig(

@@ -1,9 +1,5 @@
 """The compacted logs of real brokers: their cleaner had nothing left to do when they stopped."""
 
-import shutil
-import tarfile
-from pathlib import Path
-
 import pytest
 
 import kafkaviz as kv
@@ -11,16 +7,10 @@ from kafkaviz.analysis.compaction.decision import Barrier, DecisionReason
 from kafkaviz.figures.disk.compaction_view import describe_barrier, describe_reason
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.settings import open_settings
+from tests.conftest import SAMPLES
+from tests.support.brokers import copy_partitions
 
-SAMPLES = Path(__file__).parents[3] / "sample_data"
 NOTHING_TO_DO = (DecisionReason.NOTHING_CLEANABLE, DecisionReason.RATIO_TOO_LOW)
-
-
-def unpack(name: str, folder: Path) -> Path:
-    with tarfile.open(SAMPLES / f"{name}.tar.gz") as archive:
-        archive.extractall(folder, filter="data")
-    [directory] = folder.iterdir()
-    return directory
 
 
 @pytest.mark.parametrize("name", sorted(path.name[:-7] for path in SAMPLES.glob("*.tar.gz")))
@@ -36,13 +26,11 @@ def test_a_stopped_broker_had_cleaned_its_logs(name):
     assert "__consumer_offsets-0" in names or name == "kafka-4.3.1-killed-selection"
 
 
-def test_cleaning_a_cleaned_log_again_removes_nothing(tmp_path):
+def test_cleaning_a_cleaned_log_again_removes_nothing(clean, tmp_path):
     """Without the checkpoint a whole log counts as dirty, but each key has one record left."""
-    directory = unpack("kafka-4.3.1-clean", tmp_path)
+    names = ("accounts-0", "accounts-1", "__cluster_metadata-0")
+    directory = copy_partitions(clean, tmp_path / "copy", names)
     (directory / "cleaner-offset-checkpoint").unlink()
-    for path in directory.iterdir():
-        if path.is_dir() and not path.name.startswith(("accounts-", "__cluster_metadata")):
-            shutil.rmtree(path)
     result = kv.compaction(directory)
     assert result.order == ("accounts-0", "accounts-1")
     for partition in result.partitions:
@@ -51,8 +39,8 @@ def test_cleaning_a_cleaned_log_again_removes_nothing(tmp_path):
         assert partition.cleaned.next_first_dirty_offset == partition.decision.limits.active_segment
 
 
-def test_a_typed_policy_counts_for_every_topic():
-    broker = open_broker(SAMPLES / "kafka-4.3.1-clean.tar.gz")
+def test_a_typed_policy_counts_for_every_topic(clean):
+    broker = open_broker(clean)
     settings = open_settings(broker, overrides={"cleanup.policy": "compact"})
     result = kv.compaction(broker, settings=settings)
     assert len(result.partitions) > 20

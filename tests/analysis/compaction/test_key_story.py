@@ -7,12 +7,11 @@ import pytest
 
 from kafkaviz.analysis.compaction import record_fates
 from kafkaviz.analysis.compaction.compaction import DecidedLog
-from kafkaviz.analysis.compaction.decision import CompactionRules, decide, read_log_state
 from kafkaviz.analysis.compaction.record_fates import GOES, Fate, KeyRecord, find_fate, key_story
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.batch import is_control
 from kafkaviz.log.broker import open_broker
-from tests.analysis.compaction.recorded import lines, write_broker
+from tests.analysis.compaction.recorded import decide_recorded, lines, open_recorded
 from tests.support.cases import all_cases
 
 # a map that takes only a part of the keys decides otherwise, and a damaged log cannot be read
@@ -26,23 +25,17 @@ NEVER_OF_A_KEY = {
     Fate.KEYLESS_UNCLEANABLE,
 }
 CLEANED = [line for line in lines() if "cleaned" in line and line["kind"] != "small-map"]
+PLAIN = next(line for line in CLEANED if line["kind"] == "plain")
 
 
 def open_line(line: dict, folder):
     """Returns the partition, and its log with the decision about it."""
-    return open_again(line, open_broker(write_broker(line, folder / line["id"])).partitions[0])
+    return open_again(line, open_recorded(line, folder))
 
 
 def open_again(line: dict, partition):
     [partition] = open_broker(partition.path).partitions
-    state = read_log_state(partition, now_ms=line["now"], producer_expiration_ms=DAY_MS)
-    settings = line["settings"]
-    rules = CompactionRules(
-        min_cleanable_dirty_ratio=settings["min.cleanable.dirty.ratio"],
-        min_compaction_lag_ms=settings["min.compaction.lag.ms"],
-        max_compaction_lag_ms=settings["max.compaction.lag.ms"],
-    )
-    decision = decide(state.facts, line["checkpointed"], rules, line["now"])
+    state, decision = decide_recorded(line, partition)
     log = DecidedLog(
         partition="t-0", log_directory=None, settings={}, state=state, decision=decision
     )
@@ -91,8 +84,7 @@ def test_every_fate_is_in_the_recorded_logs(tmp_path):
 
 def test_two_records_below_the_checkpoint_both_stay(tmp_path):
     """For example, if the checkpoint file was copied from another broker."""
-    line = next(line for line in CLEANED if line["kind"] == "plain")
-    partition, log = open_line(line, tmp_path)
+    partition, log = open_line(PLAIN, tmp_path)
     stop = log.decision.first_uncleanable_segment
     log = replace(log, decision=replace(log.decision, first_dirty_offset=stop))
     key = next(
@@ -100,37 +92,33 @@ def test_two_records_below_the_checkpoint_both_stay(tmp_path):
         for key, offsets in offsets_by_key(partition).items()
         if sum(offset < stop for offset in offsets) > 1
     )
-    story = key_story(log, key, line["now"])
+    story = key_story(log, key, PLAIN["now"])
     earlier, later = [found for found in story.records if found.offset < stop][:2]
     assert earlier.fate == Fate.NEITHER_IS_DIRTY and earlier.replaced_by == later.offset
 
 
 def test_a_key_that_no_record_has(tmp_path):
-    line = CLEANED[0]
-    _, log = open_line(line, tmp_path)
-    story = key_story(log, b"no such key", line["now"])
+    _, log = open_line(PLAIN, tmp_path)
+    story = key_story(log, b"no such key", PLAIN["now"])
     assert (story.records, story.record_count, story.unread_from) == ((), 0, None)
 
 
 def test_the_last_records_are_listed(tmp_path, monkeypatch):
     monkeypatch.setattr(record_fates, "LISTED_RECORDS", 1)
-    line = next(line for line in CLEANED if line["kind"] == "plain")
-    partition, log = open_line(line, tmp_path)
+    partition, log = open_line(PLAIN, tmp_path)
     key, offsets = max(offsets_by_key(partition).items(), key=lambda item: len(item[1]))
-    story = key_story(log, key, line["now"])
+    story = key_story(log, key, PLAIN["now"])
     assert len(offsets) > 2 and story.record_count == len(offsets)
     assert [found.offset for found in story.records] == offsets[-1:]
 
 
 def test_the_example_of_the_module(tmp_path):
     """A key at 12, 60 and 95 in a log that is clean below 50, with an active segment from 90 on."""
-    line = next(line for line in CLEANED if line["kind"] == "plain")
-    _, log = open_line(line, tmp_path)
+    _, log = open_line(PLAIN, tmp_path)
     decision = replace(log.decision, first_dirty_offset=50, first_uncleanable_segment=90)
-    matches = [match_at(12), match_at(60), match_at(95)]
     fates = [
-        find_fate(match, replaced_by, 60, decision, 0)
-        for match, replaced_by in zip(matches, (60, 95, None), strict=True)
+        find_fate(match_at(offset), replaced_by, 60, decision, 0)
+        for offset, replaced_by in ((12, 60), (60, 95), (95, None))
     ]
     assert fates == [Fate.REPLACED, Fate.REPLACED_LATER, Fate.LATEST]
 
@@ -151,17 +139,16 @@ def match_at(offset: int) -> KeyRecord:
 @pytest.mark.parametrize("tail", [b"\0" * 512, b"\0" * 7 + b"x" * 60])
 def test_a_tail_of_the_active_segment_that_cannot_be_read(tmp_path, tail):
     """A broker that was killed leaves such tails; the records before them are shown."""
-    line = next(line for line in CLEANED if line["kind"] == "plain")
-    partition, log = open_line(line, tmp_path)
+    partition, log = open_line(PLAIN, tmp_path)
     key = next(iter(offsets_by_key(partition)))
-    whole = key_story(log, key, line["now"])
+    whole = key_story(log, key, PLAIN["now"])
     with open(partition.live[-1].log.path, "ab") as file:
         file.write(tail)
-    _, log = open_again(line, partition)
-    story = key_story(log, key, line["now"])
-    assert [record.offset for record in story.records] == [
-        record.offset for record in whole.records
-    ]
+    _, log = open_again(PLAIN, partition)
+    story = key_story(log, key, PLAIN["now"])
+    read = [[record.offset for record in found.records] for found in (story, whole)]
+    assert read[0] == read[1]
+    active = partition.live[-1]
     assert story.unread_from == record_fates.UnreadPart(
-        segment=partition.live[-1].base_offset, position=partition.live[-1].log.size_bytes
+        segment=active.base_offset, position=active.log.size_bytes
     )

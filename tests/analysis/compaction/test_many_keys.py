@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 from crc32c import crc32c
 
-from kafkaviz.binary.varint import write_varint
+from kafkaviz.format import record
+from kafkaviz.format.record import Record
+from tests.pipeline import whole_logs
 
 KEYS = 50_000_000
 BATCH_RECORDS = 2000
 KEY_BYTES = 16
 VALUE_BYTES = 192
-HEADER_BYTES = 61
 CRC_POSITION = 17
 CHECKED_FROM = 21  # a batch's checksum covers the bytes from here on
 SEGMENT_BYTES = 1 << 30
@@ -72,17 +73,10 @@ def write_log(folder: Path) -> int:
 
 def batch_template() -> tuple[bytearray, np.ndarray]:
     """Returns a batch, and the places of the bytes of its keys, shape (records, KEY_BYTES)."""
-    bodies = bytearray()
-    key_starts = []
-    for delta in range(BATCH_RECORDS):
-        head = b"\0" + write_varint(0) + write_varint(delta) + write_varint(KEY_BYTES)
-        record = head + bytes(KEY_BYTES) + write_varint(VALUE_BYTES) + bytes(VALUE_BYTES) + b"\0"
-        length = write_varint(len(record))
-        key_starts.append(HEADER_BYTES + len(bodies) + len(length) + len(head))
-        bodies += length + record
-    frame = struct.pack(">qiiB", 0, len(bodies) + HEADER_BYTES - 12, 0, 2)
-    # no attributes, no producer
-    times = (NOW_MS, NOW_MS)
-    rest = struct.pack(">hiqqqhii", 0, BATCH_RECORDS - 1, *times, -1, -1, -1, BATCH_RECORDS)
-    header = frame + bytes(4) + rest
-    return bytearray(header + bodies), np.add.outer(key_starts, np.arange(KEY_BYTES))
+    keys = [b"%016d" % delta for delta in range(BATCH_RECORDS)]
+    body = record.build(
+        Record(offset_delta=delta, timestamp_delta_ms=0, key=key, value=bytes(VALUE_BYTES))
+        for delta, key in enumerate(keys)
+    )
+    batch = bytearray(whole_logs.framed(0, body, [NOW_MS] * BATCH_RECORDS))
+    return batch, np.add.outer([batch.index(key) for key in keys], np.arange(KEY_BYTES))

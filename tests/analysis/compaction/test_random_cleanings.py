@@ -1,20 +1,20 @@
 """Random compacted logs: the compiled cleaner against a plain loop over dictionaries."""
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.binary.file_view import in_memory
-from kafkaviz.format import batch, producer_snapshot, record
-from kafkaviz.format.batch import HEADER_BYTES
+from kafkaviz.format import batch
 from kafkaviz.format.batch_records import read_batch
 from kafkaviz.search.log_view import SegmentView
-from kafkaviz.simulate.cleaner.cleaner import CleanerConfig, CleaningRange, clean
-from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.producers.batch_encoder import seal
+from kafkaviz.simulate.cleaner.offset_map import OffsetMap
+from tests.analysis.compaction.made_logs import (
+    NOW_MS,
+    build_batch,
+    build_body,
+    clean_segments,
+    view,
+)
 
-NOW_MS = 1_000_000
-RETENTION_MS = 1000
 KEYS = st.one_of(st.none(), st.integers(0, 12).map(lambda number: b"k%d" % number))
 VALUES = st.one_of(st.none(), st.binary(max_size=20))
 RECORDS = st.lists(st.tuples(KEYS, VALUES), min_size=1, max_size=5)
@@ -22,31 +22,6 @@ HORIZONS = st.sampled_from([None, None, NOW_MS - 1, NOW_MS + 1])
 SEGMENTS = st.lists(
     st.lists(st.tuples(RECORDS, HORIZONS), min_size=1, max_size=6), min_size=1, max_size=5
 )
-
-
-def build_batch(base_offset: int, records: list, horizon_ms: int | None) -> bytes:
-    body = record.build(
-        [
-            record.Record(offset_delta=delta, timestamp_delta_ms=delta, key=key, value=value)
-            for delta, (key, value) in enumerate(records)
-        ]
-    )
-    row = np.zeros(1, batch.BATCH)
-    row["size_bytes"] = HEADER_BYTES + len(body)
-    row["base_offset"] = base_offset
-    row["last_offset"] = base_offset + len(records) - 1
-    row["magic"] = 2
-    row["attributes"] = 0 if horizon_ms is None else batch.DELETE_HORIZON
-    row["base_timestamp_ms"] = base_offset if horizon_ms is None else horizon_ms
-    row["max_timestamp_ms"] = row["base_timestamp_ms"] + len(records) - 1
-    row["producer_id"] = -1
-    row["producer_epoch"] = -1
-    row["base_sequence"] = -1
-    row["record_count"] = len(records)
-    data = np.zeros(HEADER_BYTES + len(body), np.uint8)
-    data[HEADER_BYTES:] = np.frombuffer(body, np.uint8)
-    seal(row, data)
-    return data.tobytes()
 
 
 def build_log(segments: list) -> tuple[list[SegmentView], list[tuple]]:
@@ -58,14 +33,19 @@ def build_log(segments: list) -> tuple[list[SegmentView], list[tuple]]:
         base_offset = offset
         data = b""
         for batch_records, horizon_ms in batches:
-            data += build_batch(offset, batch_records, horizon_ms)
+            header = {} if horizon_ms is None else horizon_header(horizon_ms)
+            data += build_batch(offset, build_body(batch_records), len(batch_records), **header)
             batch_offset = offset
             for key, value in batch_records:
                 records.append((offset, key, value, horizon_ms, batch_offset))
                 offset += 1
-        views.append(SegmentView(base_offset=base_offset, log=in_memory("log", data)))
-    views.append(SegmentView(base_offset=offset, log=in_memory("log", b"")))
-    return views, records
+        views.append(view(base_offset, data))
+    return [*views, view(offset, b"")], records
+
+
+def horizon_header(horizon_ms: int) -> dict[str, int]:
+    times = {"base_timestamp_ms": horizon_ms, "max_timestamp_ms": horizon_ms}
+    return {"attributes": batch.DELETE_HORIZON, **times}
 
 
 def clean_plainly(records: list[tuple], first_dirty: int, most_keys: int, end: int) -> tuple:
@@ -100,24 +80,8 @@ def test_the_compiled_cleaner_equals_a_plain_loop(segments, most_keys, share):
     def write(base_offset: int, data: bytes) -> None:
         logs[base_offset] = logs.get(base_offset, b"") + data
 
-    cleaning = clean(
-        CleaningRange(
-            segments=views,
-            log_start_offset=0,
-            high_watermark=-1,
-            first_dirty_offset=first_dirty,
-            stop_offset=end,
-            producers=np.empty(0, producer_snapshot.PRODUCER),
-        ),
-        CleanerConfig(
-            log=LogConfig(segment_bytes=400),
-            delete_retention_ms=RETENTION_MS,
-            most_keys=most_keys,
-            io_buffer_bytes=1000,
-        ),
-        (4, 4),
-        NOW_MS,
-        write=write,
+    cleaning = clean_segments(
+        views, OffsetMap(most_keys), first_dirty, segment_bytes=400, write=write
     )
     last, kept = clean_plainly(records, first_dirty, most_keys, end)
     sources = {base for segment in cleaning.segments for base in segment.sources}

@@ -51,7 +51,6 @@ def test_equal_is_equal_to_the_byte(brokers):
 
 
 def test_a_flipped_bit_is_named(brokers):
-    """The batch that the flipped bit is in, and the side with the wrong checksum."""
     pairs = find_batches(*(broker.partition("manifests-1") for broker in brokers), 29)
     (pair,) = (pair for pair in pairs if not pair.is_equal)
     (difference,) = describe_pair(pair)

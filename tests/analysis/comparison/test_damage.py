@@ -83,11 +83,8 @@ def write(broker: Broker, copy: LogCopy, folder: Path, *, is_clean: bool = True)
 
 def first_byte(partition: PartitionComparison) -> int:
     """Returns the first byte of the damaged file that the comparison reports as different."""
-    return min(
-        item.location.position
-        for item in partition.differences
-        if item.what not in ("hole", "tail")
-    )
+    differences = (item for item in partition.differences if item.what not in ("hole", "tail"))
+    return min(item.location.position for item in differences)
 
 
 @all_cases("fault", INDEX_FAULTS)
@@ -118,8 +115,7 @@ def test_a_flipped_bit_of_a_batch(byte, compare_damaged):
     assert partition.relation is BIT_RELATIONS.get(field, Relation.DAMAGED)
     assert [records.records for records in partition.only_in] == [0, 0]
     assert first_byte(partition) == damage.start
-    told = {item.what for item in partition.differences}
-    assert field in told
+    assert field in {item.what for item in partition.differences}
 
 
 @all_cases("byte", [0, 8, 12, 16, 17, 60, 62, 300, 3000])

@@ -41,18 +41,13 @@ def test_a_name_is_enough_where_an_id_is_missing(tmp_path):
 def test_partitions_and_logs_are_compared_whatever_their_names(tmp_path):
     """Two given partitions belong together; in a broker the partition of the same name is chosen."""
     a, b = broker(tmp_path / "a", t_0=X, u_0=None), broker(tmp_path / "b", copy_7=X)
-    paths = [
-        (a / "t-0", b / "copy-7"),
-        (a / "t-0" / f"{0:020d}.log", b / "copy-7" / f"{0:020d}.log"),
-        (a / "t-0", b / "copy-7" / f"{0:020d}.log"),
-    ]
-    for pair in paths:
+    here, there = a / "t-0", b / "copy-7"
+    log = f"{0:020d}.log"
+    for pair in ((here, there), (here / log, there / log), (here, there / log)):
         comparison = compare(*pair)
         assert [item.relation for item in comparison.partitions] == [Relation.IDENTICAL]
-    comparison = compare(a, a / "u-0")
-    assert [(item.partition, item.relation) for item in comparison.partitions] == [
-        ("u-0", Relation.IDENTICAL)
-    ]
+    (partition,) = compare(a, a / "u-0").partitions
+    assert (partition.partition, partition.relation) == ("u-0", Relation.IDENTICAL)
 
 
 def test_what_cannot_be_opened_is_said(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafkaviz.analysis.comparison.comparison import OffsetCollector
 from kafkaviz.analysis.comparison.record_alignment import align
 from tests.analysis.comparison.logs import batch_bytes, write_partition
 
@@ -110,15 +111,11 @@ def test_a_cut_end_is_no_batch(tmp_path):
     alignment = align(a.live, b.live)
     assert alignment.end_offsets == [6, 4]
     assert alignment.only_in[0].result().ranges == ((4, 5),)
-    assert (alignment.tails[1].position, alignment.tails[1].kind) == (
-        len(data[0]) + len(data[1]),
-        "torn",
-    )
+    tail = alignment.tails[1]
+    assert (tail.position, tail.kind) == (len(data[0]) + len(data[1]), "torn")
 
 
 def test_offsets_of_many_batches_are_joined():
-    from kafkaviz.analysis.comparison.comparison import OffsetCollector
-
     collector = OffsetCollector()
     firsts = np.arange(0, 100_000, 10)
     collector.add_ranges(firsts, firsts + 9)

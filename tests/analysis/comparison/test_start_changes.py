@@ -35,7 +35,7 @@ def test_every_step_came_as_predicted(release, shared):
         for state in ("killed", "killed-restarted")
     )
     start = compare(before, after).start
-    assert start is not None and start.is_started
+    assert start.is_started
     assert {predicted.outcome for predicted in start.steps} == {StepOutcome.AS_PREDICTED}
     kinds = Counter(change.kind for change in start.changes if change.is_predicted)
     assert kinds[ChangeKind.CUT] == 3 and kinds[ChangeKind.TRIMMED] >= 29
@@ -49,20 +49,18 @@ def test_every_step_came_as_predicted(release, shared):
 
 def test_a_step_that_came_otherwise_is_named(tmp_path):
     """Half a batch was to be cut, and a byte of the batch before it is gone too."""
-    log = f"{0:020d}.log"
     a = broker(tmp_path / "a", {0: [*DATA, DATA[0][:30]]}, is_clean=False)
     indexes = {f"{0:020d}.index": b""}
     b = broker(tmp_path / "b", {0: [b"".join(DATA)[:-1]]}, is_clean=True, files=indexes)
     start = compare(a, b).start
-    assert start is not None and start.is_started
-    outcomes = {
-        (predicted.step.action, predicted.step.file): predicted.outcome for predicted in start.steps
-    }
-    assert outcomes["truncate", f"t-0/{log}"] is StepOutcome.OTHERWISE
-    assert outcomes["rebuild", f"t-0/{0:020d}.index"] is StepOutcome.AS_PREDICTED
-    assert f"t-0/{log}" in {predicted.step.file for predicted in start.unexpected_steps}
+    assert start.is_started
+    outcomes = {(step.step.action, step.step.file): step.outcome for step in start.steps}
+    log, index = f"t-0/{0:020d}.log", f"t-0/{0:020d}.index"
+    assert outcomes["truncate", log] is StepOutcome.OTHERWISE
+    assert outcomes["rebuild", index] is StepOutcome.AS_PREDICTED
+    assert log in {step.step.file for step in start.unexpected_steps}
     verdicts = {change.file: change.is_predicted for change in start.changes}
-    assert verdicts[f"t-0/{log}"] is False and verdicts[f"t-0/{0:020d}.index"] is True
+    assert verdicts[log] is False and verdicts[index] is True
 
 
 def test_the_later_moment_given_first_is_reported(tmp_path):
@@ -74,7 +72,7 @@ def test_the_later_moment_given_first_is_reported(tmp_path):
     log.write_bytes(b"".join(DATA[:3]))
     os.utime(log, ns=(2**61, 2**61))
     start = compare(newer, older).start
-    assert start is not None and start.is_swapped
+    assert start.is_swapped
     assert start.steps == () and not start.is_started
     for folder, batches in ((older, DATA[:2]), (newer, DATA[:1])):
         write_partition(folder / "__cluster_metadata-0", {0: batches})
@@ -88,7 +86,6 @@ def test_an_index_that_was_trimmed_and_got_an_entry(tmp_path):
     a = broker(tmp_path / "a", {0: DATA}, is_clean=False, files={name: bytes(120)})
     b = broker(tmp_path / "b", {0: DATA}, is_clean=True, files={name: entry})
     start = compare(a, b).start
-    assert start is not None
     kinds = {change.file: change.kind for change in start.changes}
     assert kinds[f"t-0/{name}"] is ChangeKind.TRIMMED_AND_APPENDED
 
@@ -103,12 +100,10 @@ def test_epochs_of_one_directory_are_not_those_of_replicas(tmp_path):
 
 
 def test_what_happened_without_a_start(tmp_path):
-    """A running broker appended, rolled and deleted."""
     stem = f"{2:020d}"
     a = broker(tmp_path / "a", {0: DATA[:1], 2: DATA[1:2]}, is_clean=False)
     b = broker(tmp_path / "b", {2: DATA[1:3], 6: DATA[3:]}, is_clean=False)
     start = compare(a, b).start
-    assert start is not None
     changes = {change.file: change.kind for change in start.changes}
     assert changes == {
         f"t-0/{0:020d}.log": ChangeKind.DELETED,
@@ -131,7 +126,6 @@ def test_a_copy_that_lacks_something_shows_no_start(is_partition_gone, tmp_path)
     else:
         (b / "u-0" / f"{0:020d}.log.cleaned").unlink()
     start = compare(a, b).start
-    assert start is not None
     assert not start.is_started and start.steps == ()
     assert start.changes and not any(change.is_predicted for change in start.changes)
 
@@ -142,7 +136,6 @@ def test_a_cleaned_log_has_other_batches(tmp_path):
     a = broker(tmp_path / "a", {0: DATA[:2], 4: DATA[2:]}, is_clean=True)
     b = broker(tmp_path / "b", {0: cleaned, 4: DATA[2:]}, is_clean=True)
     start = compare(a, b).start
-    assert start is not None
     assert [change.kind for change in start.changes] == [ChangeKind.CLEANED]
 
 
