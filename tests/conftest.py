@@ -225,6 +225,14 @@ def disks(cache: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def tiered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Returns the log directory and the store of a 4.3.1 broker with tiered storage."""
+    from tests.support.tiered_storage import unpack
+
+    return unpack(tmp_path_factory.mktemp("tiered"))
+
+
+@pytest.fixture(scope="session")
 def server_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("server-cache")
 

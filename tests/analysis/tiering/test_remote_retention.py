@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -29,7 +28,6 @@ from kafkaviz.log.tiered.remote_log_metadata import (
 )
 from kafkaviz.log.tiered.tiered_partition import SegmentPlace, TieredPartition, TieredSegment
 from kafkaviz.messages import say
-from tests.support.tiered_storage import unpack
 
 NOW_MS = 1_000
 STORED_STATES = (COPY_STARTED, COPY_FINISHED, DELETE_STARTED)
@@ -58,12 +56,9 @@ def remote(
 
 
 def local(start: int, size: int) -> TieredSegment:
+    place = SegmentPlace.LOCAL
     return TieredSegment(
-        start_offset=start,
-        end_offset=None,
-        place=SegmentPlace.LOCAL,
-        log_bytes=size,
-        is_local=True,
+        start_offset=start, end_offset=None, place=place, log_bytes=size, is_local=True
     )
 
 
@@ -90,11 +85,9 @@ def limits(
 
 
 def retention(
-    partition: TieredPartition, by: RetentionLimits, release=(4, 4, 0), end: int | None = 1_000
+    partition: TieredPartition, by: RetentionLimits, release=(4, 4, 0), end=1_000, now_ms=NOW_MS
 ) -> RemoteRetention:
-    result = remote_retention(partition, by, release=release, now_ms=NOW_MS, log_end_offset=end)
-    assert result is not None
-    return result
+    return remote_retention(partition, by, release=release, now_ms=now_ms, log_end_offset=end)
 
 
 def states(result: RemoteRetention) -> list[str]:
@@ -176,11 +169,8 @@ def deleted_plainly(
                 rule = "log-start"
             else:
                 is_valid = fits_plainly(row, lineage, log_end)
-                if (
-                    is_valid
-                    and by.retention_ms >= 0
-                    and (row.max_timestamp_ms < NOW_MS - by.retention_ms)
-                ):
+                is_old = row.max_timestamp_ms < NOW_MS - by.retention_ms
+                if is_valid and by.retention_ms >= 0 and is_old:
                     rule = "time"
                     over = max(0, over - row.log_bytes)
                 elif is_valid and over > 0 and over - row.log_bytes >= 0:
@@ -255,18 +245,12 @@ def test_a_kept_segment_goes_once_its_time_has_come(log):
     for item in result.segments:
         if item.is_due or item.gone_ms is None:
             continue
-        arguments = {"release": (4, 4, 0), "log_end_offset": log_end}
-        time_only = replace(by, retention_bytes=NO_LIMIT)
-        before, after = (
-            {
-                other.segment.segment_id: other.is_due
-                for other in remote_retention(
-                    partition, time_only, now_ms=now_ms, **arguments
-                ).segments
-            }
-            for now_ms in (item.gone_ms, item.gone_ms + 1)
-        )
-        assert after[item.segment.segment_id] and not before[item.segment.segment_id]
+        for now_ms, is_due in ((item.gone_ms, False), (item.gone_ms + 1, True)):
+            later = retention(
+                partition, replace(by, retention_bytes=NO_LIMIT), end=log_end, now_ms=now_ms
+            )
+            found = {other.segment.segment_id: other.is_due for other in later.segments}
+            assert found[item.segment.segment_id] == is_due
 
 
 TWO = (remote(0, 9, {0: 0}, time_ms=100), remote(10, 19, {0: 10}, time_ms=900))
@@ -299,8 +283,7 @@ def test_a_segment_exactly_as_old_as_the_limit(release, first):
 
 
 @pytest.mark.parametrize(
-    ("release", "expected"),
-    [((3, 9, 0), ["stopped", "stopped"]), ((3, 9, 1), ["until", "until"])],
+    ("release", "expected"), [((3, 9, 0), ["stopped", "stopped"]), ((3, 9, 1), ["until", "until"])]
 )
 def test_a_limit_longer_than_the_time_since_1970(release, expected):
     """KAFKA-17995: until 3.9.0 an exception ended every pass, for all rules."""
@@ -359,11 +342,7 @@ def test_a_segment_of_two_epochs_was_counted_twice():
 )
 def test_a_new_leader_may_count_local_segments_twice(release, doubled):
     """KAFKA-20732: the copied local segments count once more until the leader knows of them."""
-    rows = (
-        remote(0, 9, {0: 0}),
-        remote(10, 19, {0: 10}, is_local=True),
-        local(20, 5),
-    )
+    rows = (remote(0, 9, {0: 0}), remote(10, 19, {0: 10}, is_local=True), local(20, 5))
     result = retention(partition_of(*rows), limits(NO_LIMIT, 25), release)
     assert states(result) == ["bytes", "bytes"]
     assert (result.local_bytes, result.remote_bytes) == (5, 20)
@@ -386,19 +365,13 @@ def test_what_is_not_known():
     disabled = retention(partition_of(*TWO), limits(1, 1, deletes=False))
     assert states(disabled) == ["disabled", "disabled"]
     without = replace(partition_of(*TWO), lineage=())
-    arguments = {"release": (4, 4), "now_ms": NOW_MS}
-    assert remote_retention(without, limits(), **arguments) is None
-    assert remote_retention(replace(without, events=None), limits(), **arguments) is None
+    assert retention(without, limits()) is None
+    assert retention(replace(without, events=None), limits()) is None
 
 
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory) -> tuple[Path, Path]:
-    return unpack(tmp_path_factory.mktemp("tiered"))
-
-
-def test_a_real_broker_keeps_what_its_settings_keep(recorded):
+def test_a_real_broker_keeps_what_its_settings_keep(tiered):
     """Its topics have no limit; with limits, the oldest segments go by time and by size."""
-    logs_, store = recorded
+    logs_, store = tiered
     state = read_tiered_state(store, logs_)
     broker = open_broker(logs_)
     kept = remote_retentions(plan_check(broker), state)
@@ -417,8 +390,8 @@ def test_a_real_broker_keeps_what_its_settings_keep(recorded):
     assert remote_limits(settings, "orders").retention_bytes == 100_000
 
 
-def test_the_command_says_what_goes_and_when(recorded, capsys):
-    logs_, store = recorded
+def test_the_command_says_what_goes_and_when(tiered, capsys):
+    logs_, store = tiered
     arguments = ["tiered", str(logs_), "--tiered", str(store), "--kafka-version", "4.3.1"]
     arguments += ["--now", "1750000400000", "--set", "retention.ms=300000"]
     assert main([*arguments, "--json"]) == 0
@@ -432,20 +405,14 @@ def test_the_command_says_what_goes_and_when(recorded, capsys):
     assert main(arguments) == 0
     text = capsys.readouterr().out
     last = due[-1]["end_offset"]
-    reason = say(
-        "remote_retention.run",
-        first="0",
-        last=str(last),
-        segments=f"{len(due)} segments",
-        why="",
-    )
+    count = f"{len(due)} segments"
+    reason = say("remote_retention.run", first="0", last=str(last), segments=count, why="")
     assert f"    {reason}" in text
     assert say("remote_retention.deletes_none") in text
 
 
-def test_a_broken_time_is_refused(recorded, capsys):
-    """One line and exit code 2."""
-    logs_, store = recorded
+def test_a_broken_time_is_refused(tiered, capsys):
+    logs_, store = tiered
     with pytest.raises(SystemExit) as exit_:
         main(["tiered", str(logs_), "--tiered", str(store), "--now", "yesterday"])
     assert exit_.value.code == 2

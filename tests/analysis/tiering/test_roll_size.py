@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -22,16 +21,11 @@ from kafkaviz.analysis.tiering.roll_size import (
 from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.log.broker import read_tiered_state
 from kafkaviz.messages import say
-from tests.support.tiered_storage import partition_of, unpack, write_aiven_store
+from tests.support.tiered_storage import partition_of, write_aiven_store
 
 LOCAL = StoredSegments(layout="LocalTieredStorage", objects=5, log_share=1)
 AIVEN = StoredSegments(layout="Aiven", objects=3, log_share=0.5)
 GIB = 1024 * MIB
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory) -> tuple[Path, Path]:
-    return unpack(tmp_path_factory.mktemp("tiered"))
 
 
 def test_a_day_of_ten_gibibytes():
@@ -71,9 +65,9 @@ def test_a_large_object_is_written_in_parts():
     assert small.put_requests_per_day == pytest.approx(3)
 
 
-def test_the_growth_and_the_objects_of_real_segments(recorded, tmp_path):
+def test_the_growth_and_the_objects_of_real_segments(tiered, tmp_path):
     """Both layouts: five files or six, and three objects; the growth is that of the metadata."""
-    logs, store = recorded
+    logs, store = tiered
     orders = partition_of(read_tiered_state(store, logs), "orders-0")
     copied = [segment for segment in orders.segments if segment.state]
     written = sum(segment.log_bytes for segment in copied[1:])
@@ -92,9 +86,9 @@ def test_the_growth_and_the_objects_of_real_segments(recorded, tmp_path):
     assert stored.objects == 3 and 0 < stored.log_share < 1
 
 
-def test_no_growth_without_two_times(recorded):
+def test_no_growth_without_two_times(tiered):
     """One segment, the same time twice, and a store alone, whose times nobody tells."""
-    logs, store = recorded
+    logs, store = tiered
     orders = partition_of(read_tiered_state(store, logs), "orders-0")
     first, second, *_ = orders.segments
     assert growth([first]) is None
@@ -102,9 +96,9 @@ def test_no_growth_without_two_times(recorded):
     assert roll_sizes(None, read_tiered_state(store)) == ()
 
 
-def test_numbers_that_no_broker_writes(recorded):
+def test_numbers_that_no_broker_writes(tiered):
     """Damaged metadata with a negative size, and settings of 0, give no growth and no limit."""
-    logs, store = recorded
+    logs, store = tiered
     orders = partition_of(read_tiered_state(store, logs), "orders-0")
     first, second, *_ = orders.segments
     assert growth([first, replace(second, log_bytes=-5)]) is None
@@ -112,9 +106,9 @@ def test_numbers_that_no_broker_writes(recorded):
     assert _positive_or_none("4096") == 4096
 
 
-def test_the_command_prints_a_table(recorded, capsys):
+def test_the_command_prints_a_table(tiered, capsys):
     """One line per candidate and a headline; in JSON only if it is asked for."""
-    logs, store = recorded
+    logs, store = tiered
     arguments = ["tiered", str(logs), "--tiered", str(store)]
     assert main([*arguments, "--json"]) == 0
     assert "roll_sizes" not in json.loads(capsys.readouterr().out)

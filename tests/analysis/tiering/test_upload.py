@@ -26,22 +26,18 @@ from kafkaviz.format import checkpoint
 from kafkaviz.format.names import LEADER_EPOCHS
 from kafkaviz.log.broker import open_broker, read_tiered_state
 from kafkaviz.search.log_view import SegmentView
-from tests.support.tiered_storage import answers, unpack
+from tests.support.tiered_storage import answers
 
 ANSWERS = answers()
 BASES = (335, 355, 375, 395)  # the local segments of orders-0; the last one is active
 UPLOADED, READY, ACTIVE = UploadState.UPLOADED, UploadState.READY, UploadState.ACTIVE
 WAITING, ABOVE = UploadState.WAITING, UploadState.ABOVE_STABLE
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory) -> tuple[Path, Path]:
-    return unpack(tmp_path_factory.mktemp("uploads"))
+DISABLED, LAG = UploadState.COPY_DISABLED, UploadState.COPY_LAG
 
 
 @pytest.fixture
-def logs(recorded, tmp_path) -> Path:
-    return shutil.copytree(recorded[0], tmp_path / "logs")
+def logs(tiered, tmp_path) -> Path:
+    return shutil.copytree(tiered[0], tmp_path / "logs")
 
 
 def plan_of(logs: Path, release: str = "4.3.1", **overrides: str) -> CheckPlan:
@@ -60,9 +56,9 @@ def states(upload: PartitionUpload) -> list[UploadState]:
 
 
 @pytest.mark.parametrize("has_store", [True, False])
-def test_all_closed_segments_of_the_recorded_broker_are_uploaded(recorded, has_store):
+def test_all_closed_segments_of_the_recorded_broker_are_uploaded(tiered, has_store):
     """By the store, or by __remote_log_metadata alone: up to the offset that Kafka tells."""
-    logs, store = recorded
+    logs, store = tiered
     plan = plan_of(logs)
     state = read_tiered_state(store if has_store else None, logs, tiered_directories(plan))
     uploads, problems = tiered_uploads(plan, state)
@@ -85,13 +81,11 @@ def remove_epochs(logs: Path) -> None:
     (logs / "orders-0" / LEADER_EPOCHS).unlink()
 
 
-def begin_epochs_late(logs: Path) -> None:
-    (logs / "orders-0" / LEADER_EPOCHS).write_text("0\n1\n4 340\n")
+def begin_epochs(entry: str) -> Callable[[Path], None]:
+    def change(logs: Path) -> None:
+        (logs / "orders-0" / LEADER_EPOCHS).write_text(f"0\n1\n{entry}\n")
 
-
-def begin_epochs_at_the_end(logs: Path) -> None:
-    """As the next leader does after the file was lost."""
-    (logs / "orders-0" / LEADER_EPOCHS).write_text("0\n1\n5 400\n")
+    return change
 
 
 def cut(kind: str) -> Callable[[Path], None]:
@@ -110,10 +104,15 @@ def write_txnindex(logs: Path) -> None:
 
 
 def lower_high_watermark(logs: Path) -> None:
-    path = logs / "replication-offset-checkpoint"
-    offsets = checkpoint.parse_offsets(path.read_bytes()) | {("orders", 0): 380}
-    lines = [f"{topic} {number} {offset}" for (topic, number), offset in offsets.items()]
-    path.write_text("\n".join(["0", str(len(lines)), *lines, ""]))
+    set_offset(logs / "replication-offset-checkpoint", 380)
+
+
+def set_offset(path: Path, offset: int) -> None:
+    offsets = checkpoint.parse_offsets(path.read_bytes()) | {("orders", 0): offset}
+    path.write_bytes(checkpoint.build_offsets(offsets))
+
+
+OFFSETS = {UploadState.SNAPSHOT_MISSING: BASES[2], ABOVE: 380}
 
 
 @pytest.mark.parametrize(
@@ -122,8 +121,9 @@ def lower_high_watermark(logs: Path) -> None:
         (lambda _: None, [READY, READY, READY, ACTIVE]),
         (remove_snapshot, [READY, UploadState.SNAPSHOT_MISSING, WAITING, ACTIVE]),
         (remove_epochs, [UploadState.EPOCHS_MISSING] * 3 + [ACTIVE]),
-        (begin_epochs_at_the_end, [UploadState.EPOCHS_MISSING] * 3 + [ACTIVE]),
-        (begin_epochs_late, [UploadState.EPOCHS_LATE, READY, READY, ACTIVE]),
+        # as the next leader does after the file was lost
+        (begin_epochs("5 400"), [UploadState.EPOCHS_MISSING] * 3 + [ACTIVE]),
+        (begin_epochs("4 340"), [UploadState.EPOCHS_LATE, READY, READY, ACTIVE]),
         (cut("index"), [READY, UploadState.INDEX_DAMAGED, READY, ACTIVE]),
         (cut("timeindex"), [READY, UploadState.INDEX_DAMAGED, READY, ACTIVE]),
         (write_txnindex, [READY, UploadState.INDEX_DAMAGED, READY, ACTIVE]),
@@ -137,12 +137,10 @@ def test_what_prevents_an_upload_before_there_was_one(logs, change, expected):
     for segment in upload.segments:
         if segment.state is WAITING:
             assert segment.blocked_by == BASES[1]
-        if segment.state is UploadState.SNAPSHOT_MISSING:
-            assert segment.offset == BASES[2]
         if segment.state is UploadState.INDEX_DAMAGED:
             assert segment.why is not None
-        if segment.state is ABOVE:
-            assert segment.offset == 380
+        if segment.state in OFFSETS:
+            assert segment.offset == OFFSETS[segment.state]
 
 
 @pytest.mark.parametrize(
@@ -152,25 +150,15 @@ def test_what_prevents_an_upload_before_there_was_one(logs, change, expected):
         ({}, "4.3.1", None, [UploadState.UNKNOWN] * 3 + [ACTIVE]),
         ({"remote_storage_enable": "false"}, "4.3.1", -1, [UploadState.NOT_ENABLED] * 4),
         ({}, "3.5", -1, [UploadState.NOT_ENABLED] * 4),
-        (
-            {"remote_log_copy_disable": "true"},
-            "3.9",
-            354,
-            [UPLOADED] + [UploadState.COPY_DISABLED] * 2 + [ACTIVE],
-        ),
+        ({"remote_log_copy_disable": "true"}, "3.9", 354, [UPLOADED, DISABLED, DISABLED, ACTIVE]),
         ({"remote_log_copy_disable": "true"}, "3.8", 354, [UPLOADED, READY, READY, ACTIVE]),
         ({"remote_copy_lag_ms": "-1"}, "4.3.1", 354, [UPLOADED, READY, READY, ACTIVE]),
-        (
-            {"remote_copy_lag_ms": "86400000"},
-            "4.4",
-            354,
-            [UPLOADED, UploadState.COPY_LAG, UploadState.COPY_LAG, ACTIVE],
-        ),
+        ({"remote_copy_lag_ms": "86400000"}, "4.4", 354, [UPLOADED, LAG, LAG, ACTIVE]),
     ],
 )
-def test_settings_and_releases(recorded, settings, release, highest, expected):
+def test_settings_and_releases(tiered, settings, release, highest, expected):
     """The pass is one second after the newest record, so that every segment is young."""
-    plan = plan_of(recorded[0], release, **settings)
+    plan = plan_of(tiered[0], release, **settings)
     newest_ms = max(record[1] for record in ANSWERS["orders"]["records"])
     upload = orders(replace(plan, now_ms=newest_ms + 1000), highest)
     assert states(upload) == expected
@@ -178,10 +166,7 @@ def test_settings_and_releases(recorded, settings, release, highest, expected):
 
 def test_a_segment_below_the_log_start_is_not_uploaded(logs):
     """Records up to 369 were deleted, so that the first segment has nothing to upload."""
-    path = logs / "log-start-offset-checkpoint"
-    offsets = checkpoint.parse_offsets(path.read_bytes()) | {("orders", 0): 370}
-    lines = [f"{topic} {number} {offset}" for (topic, number), offset in offsets.items()]
-    path.write_text("\n".join(["0", str(len(lines)), *lines, ""]))
+    set_offset(logs / "log-start-offset-checkpoint", 370)
     expected = [UploadState.BELOW_LOG_START, READY, READY, ACTIVE]
     assert states(orders(plan_of(logs))) == expected
 
@@ -208,7 +193,7 @@ def view(base_offset: int, size_bytes: int, newest_ms: int) -> SegmentView:
     )
 
 
-LETTERS = {"r": READY, "u": UPLOADED, "l": UploadState.COPY_LAG, "b": WAITING, "a": ACTIVE}
+LETTERS = {"r": READY, "u": UPLOADED, "l": LAG, "b": WAITING, "a": ACTIVE}
 NEWEST_MS = (10, 50, 90, 95)  # at 100, the closed segments are 90, 50 and 10 ms old
 
 
@@ -241,6 +226,6 @@ def test_the_lag_of_4_4(lag_ms, lag_bytes, highest, newest_ms, expected):
     uploads = segment_uploads(facts, UploadRules(lag_ms=lag_ms, lag_bytes=lag_bytes))
     assert [upload.state for upload in uploads] == [LETTERS[letter] for letter in expected]
     for upload in uploads:
-        is_timed = upload.state is UploadState.COPY_LAG and lag_ms > 0
+        is_timed = upload.state is LAG and lag_ms > 0
         until_ms = newest_ms[upload.start_offset // 10] + lag_ms
         assert upload.until_ms == (until_ms if is_timed else None)
