@@ -1,5 +1,9 @@
 """The recorded directories of real brokers, by the names of their archives in the shared data/."""
 
+import json
+import tarfile
+from pathlib import Path
+
 RECORDED_ARCHIVES = (
     "kafka-2.8.2-legacy",
     "kafka-3.9.0-follower",
@@ -13,3 +17,10 @@ RECORDED_ARCHIVES = (
     "kafka-4.4.0-killed",
     "kafka-4.4.0-killed-restarted",
 )
+
+
+def expected_lines(shared: Path, archive: str, file: str) -> list[dict]:
+    """Returns the JSON lines of a file of Kafka's answers about an archive."""
+    with tarfile.open(shared / "data" / f"{archive}.expected.tar.gz") as expected:
+        names = [name for name in expected.getnames() if name.endswith(f"/{file}")]
+        return [json.loads(line) for name in names for line in expected.extractfile(name)]

@@ -1,8 +1,7 @@
 """One fetch of a read_committed consumer, compared with what consumers got and a plain account."""
 
-import json
 import shutil
-import tarfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,6 +36,7 @@ from kafkaviz.search.scan import FailedRead
 from kafkaviz.simulate.producers.workload import load
 from tests.pipeline import whole_logs
 from tests.pipeline.transaction_batches import marker, of_producer, plain
+from tests.support.recorded_archives import expected_lines
 from tests.support.transactions import ANSWERS, SIMULATED
 
 
@@ -65,29 +65,28 @@ def committed_answers(answers: list[dict]) -> list[dict]:
     ]
 
 
-@pytest.mark.parametrize("max_bytes", [1, 20_000, MAX_BYTES])
-def test_the_records_are_those_that_a_consumer_got(clean, max_bytes):
-    broker = open_broker(clean)
-    answers = committed_answers([answer for answer in ANSWERS if answer["sample"] == "clean"])
-    assert len(answers) > 40
+def assert_as_answered(directory: Path, answers: list[dict], max_bytes: int) -> None:
+    broker = open_broker(directory)
     for answer in answers:
         partition = broker.partition(f"{answer['topic']}-{answer['partition']}")
         found = first_record(partition, answer["offset"], max_bytes)
         assert found == answer["firstRecordOffset"], answer
 
 
+@pytest.mark.parametrize("max_bytes", [1, 20_000, MAX_BYTES])
+def test_the_records_are_those_that_a_consumer_got(clean, max_bytes):
+    answers = committed_answers([answer for answer in ANSWERS if answer["sample"] == "clean"])
+    assert len(answers) > 40
+    assert_as_answered(clean, answers, max_bytes)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("archive", ["kafka-4.3.1-clean", "kafka-4.4.0-clean"])
 def test_every_recorded_answer(shared, archive):
-    broker = open_broker(unpack_if_archive(shared / "data" / f"{archive}.tar.gz"))
-    with tarfile.open(shared / "data" / f"{archive}.expected.tar.gz") as expected:
-        name = next(name for name in expected.getnames() if name.endswith("/fetch.jsonl"))
-        answers = committed_answers(list(map(json.loads, expected.extractfile(name).readlines())))
+    answers = committed_answers(expected_lines(shared, archive, "fetch.jsonl"))
     assert len(answers) > 200
-    for answer in answers:
-        partition = broker.partition(f"{answer['topic']}-{answer['partition']}")
-        found = first_record(partition, answer["offset"], MAX_BYTES)
-        assert found == answer["firstRecordOffset"], answer
+    directory = unpack_if_archive(shared / "data" / f"{archive}.tar.gz")
+    assert_as_answered(directory, answers, MAX_BYTES)
 
 
 def consumed(partition: Partition, max_bytes: int) -> tuple[list[int], list[CommittedFetch]]:
@@ -107,9 +106,8 @@ def consumed(partition: Partition, max_bytes: int) -> tuple[list[int], list[Comm
 @pytest.mark.parametrize("seed", range(3))
 def test_a_consumer_of_a_simulated_log_gets_what_was_committed(tmp_path, seed, leave_open):
     """Whatever the size of a fetch; and each fetch returns what the search alone does."""
-    directory = kv.simulate(load(SIMULATED.format(leave_open=leave_open)), seed=seed).write(
-        tmp_path / "made"
-    )
+    simulated = kv.simulate(load(SIMULATED.format(leave_open=leave_open)), seed=seed)
+    directory = simulated.write(tmp_path / "made")
     partition = open_broker(directory).partition("payments-0")
     expected = plainly_committed(partition)
     log = view_partition(partition)

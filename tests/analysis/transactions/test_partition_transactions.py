@@ -1,11 +1,8 @@
 """The transactions of a partition, compared with Kafka's recorded answers and a plain account."""
 
-import json
 import shutil
-import tarfile
 from collections import Counter
 from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +21,7 @@ from kafkaviz.simulate.producers.workload import load
 from tests.conftest import DATA
 from tests.pipeline import whole_logs
 from tests.pipeline.transaction_batches import marker, of_producer, plain
-from tests.support.recorded_archives import RECORDED_ARCHIVES
+from tests.support.recorded_archives import RECORDED_ARCHIVES, expected_lines
 from tests.support.transactions import ANSWERS, SIMULATED
 
 
@@ -52,23 +49,17 @@ def test_the_last_stable_offsets_are_those_of_the_broker(clean):
     assert len(recorded) > 20 and recorded["payments-0"] < found["payments-0"].log_end
 
 
+ARCHIVE_MARKS = dict.fromkeys(RECORDED_ARCHIVES, pytest.mark.nightly)
+ARCHIVE_MARKS["kafka-4.4.0-clean"] = pytest.mark.slow
+
+
 @pytest.mark.parametrize(
-    "archive",
-    [
-        pytest.param(
-            archive,
-            marks=pytest.mark.slow if archive == "kafka-4.4.0-clean" else pytest.mark.nightly,
-        )
-        for archive in RECORDED_ARCHIVES
-    ],
+    "archive", [pytest.param(name, marks=mark) for name, mark in ARCHIVE_MARKS.items()]
 )
 def test_stable_offsets_and_open_producers_of_every_directory(shared, archive):
     broker = open_broker(unpack_if_archive(shared / "data" / f"{archive}.tar.gz"))
     found = read_all(broker)
-    with tarfile.open(shared / "data" / f"{archive}.expected.tar.gz") as expected:
-        names = [name for name in expected.getnames() if name.endswith("/list-offsets.jsonl")]
-        lines = [line for name in names for line in expected.extractfile(name).readlines()]
-    recorded = stable_offsets(list(map(json.loads, lines)))
+    recorded = stable_offsets(expected_lines(shared, archive, "list-offsets.jsonl"))
     if not any(word in archive for word in ("killed", "unstartable")) or "restarted" in archive:
         assert {name: found[name].last_stable_offset for name in recorded} == recorded
     for name, transactions in found.items():
@@ -181,16 +172,18 @@ def as_account(found: PartitionTransactions) -> list[tuple]:
 @pytest.mark.parametrize("seed", range(4))
 def test_simulated_logs_have_the_transactions_of_a_plain_account(tmp_path, seed, leave_open):
     simulated = kv.simulate(load(SIMULATED.format(leave_open=leave_open)), seed=seed)
-    simulated.write(tmp_path / "made")
-    directory = tmp_path / "made" / "payments-0"
+    directory = simulated.write(tmp_path / "made") / "payments-0"
+
+    def read_again() -> PartitionTransactions:
+        return list_transactions(open_broker(tmp_path / "made").partition("payments-0"), {})
+
     partition = open_broker(tmp_path / "made").partition("payments-0")
     account = plain_account(partition)
     found = list_transactions(partition, {})
     assert as_account(found) == account
     assert all(transaction.begins_before_log is False for transaction in found.transactions)
-    first_open = min(
-        (first for _, first, _, outcome, _ in account if outcome == "open"), default=None
-    )
+    open_ones = [first for _, first, _, outcome, _ in account if outcome == "open"]
+    first_open = min(open_ones, default=None)
     assert found.last_stable_offset == (found.log_end if first_open is None else first_open)
     assert (found.held_by and found.held_by.first_offset) == first_open
     assert Counter(outcome for *_, outcome, _ in account) == +Counter(found.counts)
@@ -204,24 +197,20 @@ def test_simulated_logs_have_the_transactions_of_a_plain_account(tmp_path, seed,
             for producer, first, last, outcome, marker_offset in account
             if marker_offset is None or marker_offset >= base
         ]
-        shorter = open_broker(tmp_path / "made").partition("payments-0")
-        found = list_transactions(shorter, {})
+        found = read_again()
         assert as_account(found) == left
-        assert [part.begins_before_log for part in found.transactions] == [
-            first < base for _, first, *_ in left
-        ]
+        begins_before = [part.begins_before_log for part in found.transactions]
+        assert begins_before == [first < base for _, first, *_ in left]
     snapshots = sorted(directory.glob("*.snapshot"))
     snapshots.pop(0).unlink()
-    found = list_transactions(open_broker(tmp_path / "made").partition("payments-0"), {})
     later = int(snapshots[0].stem)
-    for transaction, (_, first, *_) in pairs(found, left):
+    for transaction, (_, first, *_) in pairs(read_again(), left):
         if transaction.first_offset >= later or transaction.marker_offset is None:
             assert transaction.begins_before_log == (first < base)
             assert transaction.first_offset == first
     for path in snapshots:
         path.unlink()
-    found = list_transactions(open_broker(tmp_path / "made").partition("payments-0"), {})
-    for transaction, (_, first, *rest) in pairs(found, left):
+    for transaction, (_, first, *rest) in pairs(read_again(), left):
         assert [transaction.last_offset, transaction.outcome, transaction.marker_offset] == rest
         if transaction.begins_before_log is None:  # nothing tells where it began
             assert transaction.first_offset == max(first, transaction.first_offset)
@@ -259,10 +248,7 @@ def test_a_log_start_inside_a_transaction(tmp_path):
     snapshot = directory / "t-0" / f"{10:020}.snapshot"
     snapshot.write_bytes(producer_snapshot.build(producers))
     found = list_transactions(open_broker(directory).partition("t-0"), {})
-    assert as_account(found) == [
-        (8, 3, 4, Outcome.OPEN, None),
-        (9, 5, 6, Outcome.ABORTED, 8),
-    ]
+    assert as_account(found) == [(8, 3, 4, Outcome.OPEN, None), (9, 5, 6, Outcome.ABORTED, 8)]
     assert [part.begins_before_log for part in found.transactions] == [True, True]
     assert (found.log_start_offset, found.last_stable_offset, found.log_end) == (6, 6, 10)
     assert found.held_by == found.transactions[0]
@@ -302,11 +288,6 @@ def test_a_marker_that_cannot_be_read_ends_the_account(tmp_path):
 
 
 def test_a_partition_without_a_log_is_refused(tmp_path, clean):
-    shutil.copytree(clean / "payments-0", tmp_path / "payments-0")
-    for log in Path(tmp_path / "payments-0").glob("*.log"):
-        log.unlink()
-    partition = open_broker(clean).partition("payments-0")
+    name = open_broker(clean).partition("payments-0").name
     with pytest.raises(CannotOpen, match=r"holds no \.log"):
-        list_transactions(
-            Partition(path=tmp_path / "payments-0", name=partition.name, segments=()), {}
-        )
+        list_transactions(Partition(path=tmp_path, name=name, segments=()), {})
