@@ -1,17 +1,15 @@
 """kafkaviz commits: groups and commits in text and JSON, and its errors."""
 
-import json
 import shutil
 
 import pytest
 
-from kafkaviz.__main__ import main
+from tests.support.commands import json_of, refusal_of, text_of
 from tests.support.commit_logs import commit_batch, write_log
 
 
-def test_all_groups_are_listed(clean, capsys):
-    assert main(["commits", str(clean)]) == 0
-    first, *_, last = capsys.readouterr().out.splitlines()
+def test_all_groups_are_listed(clean):
+    first, *_, last = text_of("commits", clean).splitlines()
     assert first == (
         "analytics: a consumer group (KIP-848), 2 partitions, kept in __consumer_offsets-0, last "
         "commit 2026-11-21 09:29:52.497"
@@ -19,51 +17,39 @@ def test_all_groups_are_listed(clean, capsys):
     assert last.startswith("throw-away: a group of unknown type, 2 partitions")
 
 
-def test_a_group_is_shown_commit_by_commit(clean, capsys):
-    assert main(["commits", str(clean), "--group", "billing"]) == 0
-    head, orders, more, *lines = capsys.readouterr().out.splitlines()
+def test_a_group_is_shown_commit_by_commit(clean):
+    head, orders, more, *lines = text_of("commits", clean, "--group", "billing").splitlines()
     assert head.startswith("billing: a classic group, 3 partitions, kept in __consumer_offsets-1")
-    assert orders == (
-        "orders-0: the group is at 5400 of 38736, 33336 behind; the next record is 5400"
+    assert (
+        orders == "orders-0: the group is at 5400 of 38736, 33336 behind; the next record is 5400"
     )
     assert more == "  35 earlier commits are still there; --json lists the last 1000"
     assert ": offset 5400 of leader epoch 0, counts (record " in lines[9]
     assert lines[9].endswith(" of __consumer_offsets-1)")
 
 
-def test_an_open_transaction_says_how_far_read_committed_gets(clean, capsys):
-    call = ["commits", str(clean), "--group", "payment-relay"]
-    assert main(call) == 0
-    _, behind, held, *_ = capsys.readouterr().out.splitlines()
+def test_an_open_transaction_says_how_far_read_committed_gets(clean):
+    group_of = ("commits", clean, "--group")
+    _, behind, held, *_ = text_of(*group_of, "payment-relay").splitlines()
     assert behind.startswith("payments-0: the group is at 17971 of 18920, 949 behind")
     assert held == (
         "  read_committed consumers get no further than 18900 because of an open transaction; "
         "see kafkaviz transactions"
     )
-    assert main([*call, "--json"]) == 0
-    [group] = json.loads(capsys.readouterr().out)["groups"]
+    [group] = json_of(*group_of, "payment-relay")["groups"]
     assert group["partitions"][0]["last_stable_offset"] == 18900
-    assert main([*call[:3], "billing"]) == 0
-    assert "read_committed gets" not in capsys.readouterr().out
+    assert "read_committed gets" not in text_of(*group_of, "billing")
 
 
-def test_the_json_has_every_commit(clean, capsys):
-    assert main(["commits", str(clean), "--group", "refund-relay", "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+def test_the_json_has_every_commit(clean):
+    answer = json_of("commits", clean, "--group", "refund-relay")
     assert (answer["schema"], answer["problems"]) == ("commits/1", [])
     [group] = answer["groups"]
     part, beyond = group["partitions"]
     assert (part["partition"], part["state"], part["lag"]) == ("refunds-0", "behind", 13)
     assert part["next_committed_offset"] == 906
-    assert [commit["fate"] for commit in part["commits"]] == [
-        "aborted",
-        "replaced",
-        "replaced",
-        "aborted",
-        "replaced",
-        "current",
-        "aborted",
-    ]
+    fates = " ".join(commit["fate"] for commit in part["commits"])
+    assert fates == "aborted replaced replaced aborted replaced current aborted"
     assert part["committed"] == part["commits"][5]
     assert beyond["state"] == "beyond-end"
 
@@ -75,16 +61,13 @@ def test_the_json_has_every_commit(clean, capsys):
         ("orders-0", "has no partition of __consumer_offsets"),
     ],
 )
-def test_a_wrong_call_is_one_line(clean, tmp_path, capsys, folder, error):
+def test_a_wrong_call_is_one_line(clean, tmp_path, folder, error):
     shutil.copytree(clean / folder, tmp_path / folder)
-    assert main(["commits", str(tmp_path), "--group", "nobody"]) == 2
-    printed = capsys.readouterr().err
-    assert error in printed and printed.count("\n") == 1
+    assert error in refusal_of("commits", tmp_path, "--group", "nobody")
 
 
-def test_only_markers_follow_in_the_words_of_the_questions(clean, tmp_path, capsys):
+def test_only_markers_follow_in_the_words_of_the_questions(clean, tmp_path):
     shutil.copytree(clean / "refunds-1", tmp_path / "refunds-1")
     write_log(tmp_path, "__consumer_offsets-0", commit_batch(0, "g", "refunds-1", 936))
-    assert main(["commits", str(tmp_path), "--group", "g"]) == 0
-    line = capsys.readouterr().out.splitlines()[1]
+    line = text_of("commits", tmp_path, "--group", "g").splitlines()[1]
     assert "only transaction markers follow, so the lag stays 2 until the next record" in line

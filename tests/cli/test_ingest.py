@@ -11,11 +11,15 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
-from kafkaviz.analysis.broker_health import check
+from kafkaviz.analysis.broker_health import Health, check
+from kafkaviz.cli import ingest
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log import file
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.ingest import job
 from tests.pipeline.small_logs import write_broker
+from tests.support.commands import json_of, refusal_of, text_of
 
 ROOT = Path(__file__).parents[2]
 HANGS_S = 60  # a stopped command that lasts longer does not end at all
@@ -39,29 +43,33 @@ def out(tmp_path) -> Path:
     return tmp_path / "catalog"
 
 
-def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
+def row_counts(health: Health) -> dict[str, int]:
+    """Returns the rows of each table of the broker's catalog."""
+    return {
+        "partitions": 1,
+        "segments": 2,
+        "batches": 11,
+        "offset_entries": 9,
+        "time_entries": 9,
+        "sweep": 100,
+        "findings": len(health.findings),
+        "restart_steps": len(health.restart.steps),
+        "retention": 2,
+        "checked": 3,
+        "stamps": 3,
+    }
+
+
+def test_the_summary_goes_to_stdout(broker, out, in_process):
     """Tables with their rows, and how much was read and kept; stderr has only the progress."""
-    assert main(["ingest", str(broker), "--catalog", str(out)]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = text_of("ingest", broker, "--catalog", out).splitlines()
     assert lines[0] == f"{out}: made"
     counts = check(broker).counts
-    assert [line.split() for line in lines[1:12]] == [
-        ["partitions", "1"],
-        ["segments", "2"],
-        ["batches", "11"],
-        ["offset_entries", "9"],
-        ["time_entries", "9"],
-        ["sweep", "100"],
-        ["findings", str(sum(counts.values()))],
-        ["restart_steps", str(len(check(broker).restart.steps))],
-        ["retention", "2"],
-        ["checked", "3"],
-        ["stamps", "3"],
-    ]
-    numbers = [counts["error"], counts["warning"], counts["info"]]
-    words = ["error" if numbers[0] == 1 else "errors", "warning" if numbers[1] == 1 else "warnings"]
-    assert lines[12] == "findings: " + ", ".join(
-        f"{number} {word}" for number, word in zip(numbers, (*words, "info"), strict=True)
+    rows = [f"{name} {count}" for name, count in row_counts(check(broker)).items()]
+    assert [" ".join(line.split()) for line in lines[1:12]] == rows
+    assert (
+        lines[12]
+        == f"findings: {counts['error']} errors, {counts['warning']} warnings, {counts['info']} info"
     )
     assert lines[13] == (
         "read 2 segments (1.19 KiB of .log); unchanged segments that were not read again: 0"
@@ -69,18 +77,13 @@ def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
     assert lines[14].startswith("in ")
 
 
-def test_json_is_one_object(broker, out, in_process, capsys):
-    assert main(["ingest", str(broker), "--catalog", str(out), "--json"]) == 0
-    report, health = json.loads(capsys.readouterr().out), check(broker)
+def test_json_is_one_object(broker, out, in_process):
+    report, health = json_of("ingest", broker, "--catalog", out), check(broker)
     assert report.pop("seconds") > 0 and health.counts["error"] > 0
     (stored_broker,) = report.pop("broker")
     (log_directory,) = stored_broker.pop("log_directories")
-    assert stored_broker == {
-        "name": "made",
-        "path": str(broker),
-        "node_id": "7",
-        "cluster_id": "made",
-    }
+    names = {"name": "made", "node_id": "7", "cluster_id": "made"}
+    assert stored_broker == names | {"path": str(broker)}
     assert log_directory["path"] == str(broker)
     assert report == {
         "schema": "ingest/1",
@@ -88,68 +91,37 @@ def test_json_is_one_object(broker, out, in_process, capsys):
         "read": {"segments": 2, "bytes": 1220},
         "kept": {"segments": 0},
         "check": {"level": "records", "unchecked_codes": []},
-        "rows": {
-            "partitions": 1,
-            "segments": 2,
-            "batches": 11,
-            "offset_entries": 9,
-            "time_entries": 9,
-        }
-        | {
-            "sweep": 100,
-            "findings": len(health.findings),
-            "restart_steps": len(health.restart.steps),
-            "retention": 2,
-            "checked": 3,
-            "stamps": 3,
-        },
+        "rows": row_counts(health),
         "findings": health.counts,
         "problems": [],
     }
-    main(["ingest", str(broker), "--catalog", str(out), "--json"])
-    again = json.loads(capsys.readouterr().out)
+    again = json_of("ingest", broker, "--catalog", out)
     assert (again["read"], again["kept"]) == ({"segments": 0, "bytes": 0}, {"segments": 2})
-    main(["ingest", str(broker), "--catalog", str(out), "--json", "--full"])
-    assert json.loads(capsys.readouterr().out)["read"] == {"segments": 2, "bytes": 1220}
+    again = json_of("ingest", broker, "--catalog", out, "--full")
+    assert again["read"] == {"segments": 2, "bytes": 1220}
 
 
-def test_findings_can_be_left_out(broker, out, in_process, capsys):
+def test_findings_can_be_left_out(broker, out, in_process):
     """They are not mentioned; the next run without that option reads the segments and adds them."""
-    assert main(["ingest", str(broker), "--catalog", str(out), "--no-findings", "--json"]) == 0
-    report = json.loads(capsys.readouterr().out)
-    assert report["findings"] is None and (
-        report["rows"]["findings"],
-        report["rows"]["checked"],
-    ) == (
-        0,
-        0,
-    )
-    main(["ingest", str(broker), "--catalog", str(out), "--json"])
-    report = json.loads(capsys.readouterr().out)
+    call = ("ingest", broker, "--catalog", out)
+    report = json_of(*call, "--no-findings")
+    assert report["findings"] is None
+    assert report["rows"]["findings"] == report["rows"]["checked"] == 0
+    report = json_of(*call)
     assert report["findings"] == check(broker).counts and report["read"]["segments"] == 2
-    main(["ingest", str(broker), "--catalog", str(out), "--no-findings", "--full"])
-    assert "findings: " not in capsys.readouterr().out
+    assert "findings: " not in text_of(*call, "--no-findings", "--full")
 
 
-def test_what_could_not_be_read_is_reported(broker, out, in_process, capsys, monkeypatch):
+def test_what_could_not_be_read_is_reported(broker, out, in_process, monkeypatch):
     """In text and in JSON; the rest is complete, and the status is 0."""
-    from kafkaviz.errors import CannotOpen
-    from kafkaviz.log import file
 
     def reader(path: Path):
         raise CannotOpen(path, message("errors.may_not_be_read"), kind="permission")
 
     monkeypatch.setattr(file, "reader", reader)
-    assert main(["ingest", str(broker), "--catalog", str(out)]) == 0
-    assert (
-        sum(
-            "not read: " in line and "may not be read" in line
-            for line in capsys.readouterr().out.splitlines()
-        )
-        == 2
-    )
-    main(["ingest", str(broker), "--catalog", str(out), "--json"])
-    assert len(json.loads(capsys.readouterr().out)["problems"]) == 2
+    lines = text_of("ingest", broker, "--catalog", out).splitlines()
+    assert sum("not read: " in line and "may not be read" in line for line in lines) == 2
+    assert len(json_of("ingest", broker, "--catalog", out)["problems"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -161,43 +133,24 @@ def test_what_could_not_be_read_is_reported(broker, out, in_process, capsys, mon
         ([".", "--catalog", "out"], "looks like a broker directory"),
     ],
 )
-def test_what_cannot_be_is_2_and_one_line(broker, tmp_path, capsys, monkeypatch, arguments, fault):
+def test_what_cannot_be_is_2_and_one_line(broker, tmp_path, monkeypatch, arguments, fault):
     monkeypatch.chdir(tmp_path)
-    assert main(["ingest", *arguments]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == "" and printed.err.count("\n") == 1 and fault in printed.err
+    assert fault in refusal_of("ingest", *arguments)
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("line", ["ingest", "ingest DIR", "ingest --catalog OUT"])
-def test_wrong_usage_is_2(line, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(line.split())
-    assert stop.value.code == 2
+def test_wrong_usage_is_2(line):
+    assert refusal_of(*line.split())
 
 
-def test_a_terminal_sees_one_line_that_changes(broker, out, capsys, monkeypatch):
+def test_a_terminal_sees_one_line_that_changes(capsys, monkeypatch):
     """It is wiped before the summary; without a terminal there are few lines."""
-    from kafkaviz.cli import ingest
-
+    bytes_read = {"done_bytes": 10 << 20, "total_bytes": 40 << 20, "bytes_per_s": 5e8}
     states = [
         job.Progress(),
-        job.Progress(
-            done_tasks=1,
-            total_tasks=4,
-            done_bytes=10 << 20,
-            total_bytes=40 << 20,
-            bytes_per_s=5e8,
-            state="reading",
-        ),
-        job.Progress(
-            done_tasks=4,
-            total_tasks=4,
-            done_bytes=1,
-            total_bytes=1,
-            bytes_per_s=None,
-            state="writing",
-        ),
+        job.Progress(state="reading", done_tasks=1, total_tasks=4, **bytes_read),
+        job.Progress(state="writing", done_tasks=4, total_tasks=4),
     ]
 
     class Run:
@@ -237,6 +190,11 @@ def command(*arguments: object, cache: Path) -> subprocess.Popen:
     )
 
 
+def without_progress(err: str) -> list[str]:
+    progress = ("Spark is starting", "reading: ", "writing")
+    return [line for line in err.splitlines() if not line.startswith(progress)]
+
+
 def content_of(folder: Path) -> dict[str, bytes]:
     """Returns every file of a catalog that readers depend on."""
     paths = [
@@ -261,13 +219,10 @@ def descendants(root: int) -> set[int]:
             parents[int(status.parent.name)] = int(status.read_text().rsplit(")", 1)[1].split()[1])
         except OSError:
             continue
-    descendants = {root}
-    while (
-        more := {process for process, parent in parents.items() if parent in descendants}
-        - descendants
-    ):
-        descendants |= more
-    return descendants - {root}
+    found = {root}
+    while more := {process for process, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {root}
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -312,11 +267,7 @@ def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process, num
         process.send_signal(number)
         printed = process.communicate(timeout=HANGS_S)
     assert process.returncode == 128 + number and printed[0] == ""
-    assert [
-        line
-        for line in printed[1].splitlines()
-        if not line.startswith(("Spark is starting", "reading: "))
-    ] == ["kafkaviz: stopped"]
+    assert without_progress(printed[1]) == ["kafkaviz: stopped"]
     assert content_of(out) == before and not list(out.glob(".staging-*"))
 
 
@@ -347,8 +298,4 @@ def test_the_real_thing_says_nothing_but_its_own_words(broker, out, cache):
     with command("ingest", broker, "--catalog", out, "--json", cache=cache) as process:
         printed = process.communicate()
     assert process.returncode == 0 and json.loads(printed[0])["rows"]["batches"] == 11
-    assert [
-        line
-        for line in printed[1].splitlines()
-        if not line.startswith(("Spark is starting", "reading: ", "writing"))
-    ] == []
+    assert without_progress(printed[1]) == []

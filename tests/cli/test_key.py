@@ -1,12 +1,11 @@
 """kafkaviz key: the records of a key in text and JSON, and its errors."""
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 
-from kafkaviz.__main__ import main
+from tests.support.commands import json_of, refusal_of, text_of
 
 KEY = "acct-330"
 
@@ -16,9 +15,8 @@ def accounts(clean) -> Path:
     return clean / "accounts-0"
 
 
-def test_the_text_says_why_each_record_is_there(accounts, capsys):
-    assert main(["key", str(accounts), KEY]) == 0
-    title, *records, decision = capsys.readouterr().out.splitlines()
+def test_the_text_says_why_each_record_is_there(accounts):
+    title, *records, decision = text_of("key", accounts, KEY).splitlines()
     assert title == (
         "accounts-0 has 6 records with this key; a cleaning at this moment would remove 0"
     )
@@ -34,31 +32,24 @@ def test_the_text_says_why_each_record_is_there(accounts, capsys):
     )
 
 
-def test_the_json_has_the_decision_and_each_record(accounts, capsys):
-    assert main(["key", str(accounts), KEY, "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+def test_the_json_has_the_decision_and_each_record(accounts):
+    answer = json_of("key", accounts, KEY)
     assert (answer["schema"], answer["key"], answer["record_count"]) == ("key/1", KEY, 6)
     assert bytes.fromhex(answer["key_hex"]) == KEY.encode()
     assert answer["held_by"] == "active segment"
-    assert [found["fate"] for found in answer["records"]] == [
-        "replaced-later",
-        *["replaced-uncleanable"] * 4,
-        "latest",
-    ]
+    fates = [found["fate"] for found in answer["records"]]
+    assert fates == ["replaced-later", *["replaced-uncleanable"] * 4, "latest"]
     assert answer["records"][0]["replaced_by"] == answer["records"][1]["offset"] == 11701
-    assert main(["key", str(accounts), KEY.encode().hex(), "--hex", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == answer
+    assert json_of("key", accounts, KEY.encode().hex(), "--hex") == answer
 
 
-def test_a_setting_and_a_time_change_the_decision(accounts, capsys):
-    options = ["--set", "max.compaction.lag.ms=1", "--now", str(2**50), "--json"]
-    assert main(["key", str(accounts), KEY, *options]) == 0
-    assert json.loads(capsys.readouterr().out)["now_ms"] == 2**50
+def test_a_setting_and_a_time_change_the_decision(accounts):
+    options = ("--set", "max.compaction.lag.ms=1", "--now", 2**50)
+    assert json_of("key", accounts, KEY, *options)["now_ms"] == 2**50
 
 
-def test_a_key_that_is_not_there(accounts, capsys):
-    assert main(["key", str(accounts), "nobody"]) == 0
-    assert capsys.readouterr().out == "accounts-0 has no record with this key\n"
+def test_a_key_that_is_not_there(accounts):
+    assert text_of("key", accounts, "nobody") == "accounts-0 has no record with this key\n"
 
 
 @pytest.mark.parametrize(
@@ -71,28 +62,23 @@ def test_a_key_that_is_not_there(accounts, capsys):
         (["__cluster_metadata-0", "a"], "is not a topic-partition that the log cleaner cleans"),
     ],
 )
-def test_a_wrong_call_is_one_line(clean, capsys, arguments, error):
+def test_a_wrong_call_is_one_line(clean, arguments, error):
     path, *rest = arguments
-    assert main(["key", str(clean / path), *rest]) == 2
-    printed = capsys.readouterr().err
-    assert error in printed and printed.count("\n") == 1
+    assert error in refusal_of("key", clean / path, *rest)
 
 
-def test_a_killed_broker_leaves_tails_that_no_command_fails_on(killed, capsys):
-    path = str(killed / "weblogs-0")
-    assert main(["key", path, "nobody", "--set", "cleanup.policy=compact"]) == 0
-    title, unread = capsys.readouterr().out.splitlines()
+def test_a_killed_broker_leaves_tails_that_no_command_fails_on(killed):
+    command = ("key", killed / "weblogs-0", "nobody", "--set", "cleanup.policy=compact")
+    title, unread = text_of(*command).splitlines()
     assert title == "weblogs-0 has no record with this key"
     assert unread.startswith("Segment 12138 cannot be read from byte 406105 on")
 
 
-def test_a_damaged_closed_segment_is_one_line(clean, tmp_path, capsys):
+def test_a_damaged_closed_segment_is_one_line(clean, tmp_path):
     folder = shutil.copytree(clean / "accounts-0", tmp_path / "kafka" / "accounts-0")
     closed = min(folder.glob("*.log"))
     with open(closed, "r+b") as log:
         log.seek(8)
         log.write(b"\xff" * 4)
-    arguments = ["key", str(folder), KEY, "--set", "cleanup.policy=compact"]
-    assert main(arguments) == 2
-    printed = capsys.readouterr().err
-    assert "accounts-0 cannot be read to its end: " in printed and printed.count("\n") == 1
+    error = refusal_of("key", folder, KEY, "--set", "cleanup.policy=compact")
+    assert "accounts-0 cannot be read to its end: " in error

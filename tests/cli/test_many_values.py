@@ -28,8 +28,7 @@ def registration(count: int) -> bytes:
     ids = struct.pack(">i16sq", 1, bytes(16), 1)
     endpoint = b"\x02a\x02h\x23\x84\0\0\0"
     return frame(
-        REGISTER_BROKER,
-        ids + varint.write_unsigned(count + 1) + endpoint * count + b"\x01\0\0\0",
+        REGISTER_BROKER, ids + varint.write_unsigned(count + 1) + endpoint * count + b"\x01\0\0\0"
     )
 
 

@@ -11,7 +11,10 @@ import pytest
 
 from kafkaviz import versions
 from kafkaviz.__main__ import main
+from kafkaviz.log.archives.archive import unpack_if_archive
 from tests.analysis.metadata_level import METADATA, OF_4_4, raise_level
+from tests.cli.dumping.running import dumped
+from tests.support.commands import refusal_of, text_of
 
 SEGMENT = f"tickets-any-0/{590:020d}"
 SENTENCE = "; that is newer than Kafka 4.4.0, the newest known, so it is read as that release"
@@ -74,11 +77,8 @@ def test_json_says_it_next_to_the_release(command, newer, tmp_path, capsys):
     """kafka_version has the assumed release and the reason."""
     run(command, newer[99], tmp_path / "out", "--json")
     release = json.loads(capsys.readouterr().out)["kafka_version"]
-    assert (
-        release["assumed"] == versions.NEWEST
-        and release["because"].endswith(SENTENCE)
-        and SAYS[99] in release["because"]
-    )
+    assert release["assumed"] == versions.NEWEST
+    assert release["because"].endswith(SENTENCE) and SAYS[99] in release["because"]
 
 
 def test_the_report_says_it(newer, tmp_path):
@@ -86,53 +86,42 @@ def test_the_report_says_it(newer, tmp_path):
     assert "that is newer than Kafka 4.4.0" in (tmp_path / "out.html").read_text()
 
 
-def test_a_dump_is_that_of_the_tool_whatever_the_level(newer, restarted_4_4, capsys):
-    printed = []
-    for directory in (restarted_4_4, newer[99]):
-        assert main(["dump", str(directory / f"{SEGMENT}.log"), "--print-data-log"]) == 0
-        printed.append(capsys.readouterr().out.replace(str(directory), "DIR"))
-    assert printed[0] == printed[1]
+def test_a_dump_is_that_of_the_tool_whatever_the_level(newer, restarted_4_4):
+    known, later = (
+        dumped(directory, ["--print-data-log", f"{SEGMENT}.log"])
+        for directory in (restarted_4_4, newer[99])
+    )
+    assert (later, later.status) == (known, 0)
 
 
-def test_what_a_person_types_is_still_refused(newer, capsys):
-    assert main(["check", str(newer[34]), "--kafka-version", "4.5"]) == 2
-    assert "Kafka 4.5 is not a known release; give one from 0.10 to 4.4" in capsys.readouterr().err
+def test_what_a_person_types_is_still_refused(newer):
+    words = "Kafka 4.5 is not a known release; give one from 0.10 to 4.4"
+    assert words in refusal_of("check", newer[34], "--kafka-version", "4.5")
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "trace"),
+    ("name", "text", "version"),
     [
-        (
-            "meta.properties",
-            "version=2\nnode.id=1\ncluster.id=made\n",
-            "meta.properties has version 2, which Kafka 4.4.0 does not know",
-        ),
-        (
-            ".kafka_cleanshutdown",
-            '{"version":1,"brokerEpoch":2}',
-            ".kafka_cleanshutdown has version 1, which Kafka 4.4.0 does not know",
-        ),
+        ("meta.properties", "version=2\nnode.id=1\ncluster.id=made\n", 2),
+        (".kafka_cleanshutdown", '{"version":1,"brokerEpoch":2}', 1),
     ],
 )
-def test_a_small_file_of_a_later_version(name, text, trace, restarted_4_4, tmp_path, capsys):
-    shutil.copytree(restarted_4_4, tmp_path / "kafka")
-    (tmp_path / "kafka" / name).write_text(text)
-    main(["check", str(tmp_path / "kafka")])
-    assert f"read as Kafka 4.4.0 reads it ({trace}{SENTENCE})" in capsys.readouterr().out
+def test_a_small_file_of_a_later_version(name, text, version, restarted_4_4, tmp_path):
+    root = shutil.copytree(restarted_4_4, tmp_path / "kafka")
+    (root / name).write_text(text)
+    trace = f"{name} has version {version}, which Kafka 4.4.0 does not know"
+    assert f"read as Kafka 4.4.0 reads it ({trace}{SENTENCE})" in text_of("check", root, status=1)
 
 
 @pytest.mark.parametrize("number", [str(10**400), "²", "-1", "two", ""])
-def test_a_version_that_is_no_number_shows_nothing(number, restarted_4_4, tmp_path, capsys):
+def test_a_version_that_is_no_number_shows_nothing(number, restarted_4_4, tmp_path):
     """It is damage, which the check reports."""
-    shutil.copytree(restarted_4_4, tmp_path / "kafka")
-    (tmp_path / "kafka" / "meta.properties").write_text(
-        f"version={number}\nnode.id=1\ncluster.id=made\n"
-    )
-    assert main(["check", str(tmp_path / "kafka")]) == 1
-    assert "newer than" not in capsys.readouterr().out
+    root = shutil.copytree(restarted_4_4, tmp_path / "kafka")
+    (root / "meta.properties").write_text(f"version={number}\nnode.id=1\ncluster.id=made\n")
+    assert "newer than" not in text_of("check", root, status=1)
 
 
-def test_a_level_of_another_feature(restarted_4_4, tmp_path, capsys):
+def test_a_level_of_another_feature(restarted_4_4, tmp_path):
     """transaction.version is 9 while metadata.version is 33."""
     name = b"transaction.version"
     sets, level = b"\x01\x0c\x00" + bytes([len(name) + 1]) + name, 9
@@ -141,23 +130,16 @@ def test_a_level_of_another_feature(restarted_4_4, tmp_path, capsys):
     data = newest.read_bytes()
     place = data.index(sets) + len(sets)
     newest.write_bytes(data[:place] + level.to_bytes(2) + data[place + 2 :])
-    main(["check", str(directory)])
-    text = (
-        f"{METADATA}/{newest.name} sets transaction.version to level 9, which Kafka 4.4.0 does not "
-        f"know{SENTENCE}"
-    )
-    assert text in capsys.readouterr().out
+    trace = f"{newest.name} sets transaction.version to level 9, which Kafka 4.4.0 does not know"
+    assert f"{METADATA}/{trace}{SENTENCE}" in text_of("check", directory, status=1)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("left", ["clean", "killed"])
 @pytest.mark.parametrize("level", [99, 34])
 def test_whole_directories(shared, left, level, tmp_path, capsys, in_process):
-    from kafkaviz.log.archives.archive import unpack_if_archive
-
-    directory = raise_level(
-        unpack_if_archive(shared / "data" / f"kafka-4.4.0-{left}.tar.gz"), tmp_path / left, level
-    )
+    recorded = unpack_if_archive(shared / "data" / f"kafka-4.4.0-{left}.tar.gz")
+    directory = raise_level(recorded, tmp_path / left, level)
     topic = {"clean": "shipments-0", "killed": "tickets-any-0"}[left]
     segment = min((directory / topic).glob("*.index"))
     for command, (arguments, _) in COMMANDS.items():
@@ -172,6 +154,4 @@ def test_whole_directories(shared, left, level, tmp_path, capsys, in_process):
         text = " ".join("".join(capsys.readouterr()).split())
         assert status in (0, 1) and (status == 0 or command == "check"), command
         assert text.count(SENTENCE) == 1 and SAYS[level] in text, command
-    assert sorted(os.listdir(directory)) == sorted(
-        os.listdir(unpack_if_archive(shared / "data" / f"kafka-4.4.0-{left}.tar.gz"))
-    )
+    assert sorted(os.listdir(directory)) == sorted(os.listdir(recorded))

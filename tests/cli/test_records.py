@@ -13,6 +13,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message, say, say_count
 from kafkaviz.pipeline.datasource import arrow_rows
 from tests.pipeline import whole_logs
+from tests.support.commands import json_of, refusal_of
 
 
 @pytest.fixture
@@ -37,9 +38,8 @@ def test_a_file_of_the_records(directory, tmp_path, suffix, capsys):
     expected = kv.records(directory / "t-0", payload="bytes").to_arrow()
     assert READ[suffix](out).to_pylist() == expected.to_pylist()
     size = out.stat().st_size
-    assert capsys.readouterr().out == (
-        say_count("cli_records.written", 20, file=out, size=size) + "\n"
-    )
+    written = say_count("cli_records.written", 20, file=out, size=size)
+    assert capsys.readouterr().out == f"{written}\n"
 
 
 def test_json_lines_on_stdout_and_in_a_file(directory, tmp_path, capfdbinary):
@@ -49,25 +49,20 @@ def test_json_lines_on_stdout_and_in_a_file(directory, tmp_path, capfdbinary):
     printed = capfdbinary.readouterr().out
     lines = [json.loads(line) for line in printed.splitlines()]
     assert [line["offset"] for line in lines] == [5, 6, 7]
-    assert (
-        lines
-        == kv.records(directory, offsets="5-7", columns="offset,value", payload="text")
-        .to_arrow()
-        .to_pylist()
-    )
+    records = kv.records(directory, offsets="5-7", columns="offset,value", payload="text")
+    assert lines == records.to_arrow().to_pylist()
     out = tmp_path / "rows.jsonl"
     assert main([*command, "-o", str(out)]) == 0
     assert out.read_bytes() == printed
 
 
-def test_the_summary_as_json(directory, tmp_path, capsys):
+def test_the_summary_as_json(directory, tmp_path):
     """With how many rows are problems."""
     log = directory / "t-0" / f"{0:020d}.log"
     log.write_bytes(log.read_bytes()[:-10])
     out = tmp_path / "rows.arrow"
     command = ["records", str(directory), "--mode", "PERMISSIVE", "--columns", "offset,problem"]
-    assert main([*command, "-o", str(out), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {
+    assert json_of(*command, "-o", out) == {
         "schema": "records/1",
         "file": str(out),
         "bytes": out.stat().st_size,
@@ -78,40 +73,32 @@ def test_the_summary_as_json(directory, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "key", "values"),
+    ("options", "start"),
     [
-        (["--mode", "SLOPPY"], "option.no_choice", {"option": "mode"}),
-        (["--offsets", "9-1"], "option.empty_range", {"option": "offsets"}),
-        (["--json"], "cli_records.json_needs_file", {}),
+        (["--mode", "SLOPPY"], "option mode"),
+        (["--offsets", "9-1"], "option offsets"),
+        (["--json"], say("cli_records.json_needs_file")),
     ],
 )
-def test_a_wrong_option_is_one_line(directory, options, key, values, capsys):
-    """Status 2, and nothing on stdout."""
-    assert main(["records", str(directory), *options]) == 2
-    out, err = capsys.readouterr()
-    start = str(message(key)) if not values else f"option {values['option']}"
-    assert out == "" and err.startswith(f"kafkaviz: {start}") and err.count("\n") == 1
+def test_a_wrong_option_is_one_line(directory, options, start):
+    assert refusal_of("records", directory, *options).startswith(f"kafkaviz: {start}")
 
 
 @pytest.mark.parametrize("name", ["rows.csv", ".parquet", "rows"])
-def test_another_kind_of_file_is_refused(directory, tmp_path, name, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["records", str(directory), "-o", str(tmp_path / name)])
-    assert stop.value.code == 2
+def test_another_kind_of_file_is_refused(directory, tmp_path, name):
     suffixes = (".parquet", ".arrow", ".jsonl")
     expected = say("cli_records.no_format", text=str(tmp_path / name), suffixes=suffixes)
-    assert expected in capsys.readouterr().err
+    assert expected in refusal_of("records", directory, "-o", tmp_path / name)
 
 
 @pytest.mark.parametrize("place", ["made", "made/t-0", "other/u-3"])
-def test_nothing_is_written_among_files_of_kafka(directory, tmp_path, place, capsys, fingerprint):
+def test_nothing_is_written_among_files_of_kafka(directory, tmp_path, place, fingerprint):
     """Neither in the inspected directories nor in another one."""
     whole_logs.write(whole_logs.broker(tmp_path / "other") / "u-3", [])
     before = fingerprint(tmp_path)
     out = tmp_path / place / "rows.parquet"
     for inspected in (directory, directory / "t-0"):
-        assert main(["records", str(inspected), "-o", str(out)]) == 2
-        assert capsys.readouterr().err.startswith(f"kafkaviz: {out}: ")
+        assert refusal_of("records", inspected, "-o", out).startswith(f"kafkaviz: {out}: ")
     assert fingerprint(tmp_path) == before
 
 
@@ -134,34 +121,30 @@ def test_a_file_is_replaced_only_by_a_complete_one(directory, tmp_path, fault, m
     assert pq.read_table(out).num_rows == 20
 
 
-def test_damage_ends_with_one_line(directory, tmp_path, capsys):
+def test_damage_ends_with_one_line(directory, tmp_path):
     log = directory / "t-0" / f"{0:020d}.log"
     data = bytearray(log.read_bytes())
     data[-1] ^= 1
     log.write_bytes(data)
     out = tmp_path / "rows.parquet"
-    assert main(["records", str(directory), "-o", str(out)]) == 2
-    error_text = capsys.readouterr().err
-    assert error_text.startswith(f"kafkaviz: {log}, ") and error_text.count("\n") == 1
+    assert refusal_of("records", directory, "-o", out).startswith(f"kafkaviz: {log}, ")
     assert not out.exists()
 
 
 @pytest.mark.parametrize("topics", ["nosuch", "t,nosuch", "no*uch"])
-def test_a_topic_that_is_not_there_is_one_line(directory, tmp_path, topics, capsys):
+def test_a_topic_that_is_not_there_is_one_line(directory, tmp_path, topics):
     out = tmp_path / "rows.jsonl"
-    assert main(["records", str(directory), "--topics", topics, "-o", str(out)]) == 2
-    name = topics.removeprefix("t,")
-    expected = say("cli_records.no_such_topic", name=name, topics=("t",))
-    assert capsys.readouterr().err == f"kafkaviz: {expected}\n"
+    expected = say("cli_records.no_such_topic", name=topics.removeprefix("t,"), topics=("t",))
+    error = refusal_of("records", directory, "--topics", topics, "-o", out)
+    assert error == f"kafkaviz: {expected}\n"
     assert not out.exists()
 
 
-def test_what_cannot_be_read_names_the_options_of_this_command(directory, tmp_path, capsys):
+def test_what_cannot_be_read_names_the_options_of_this_command(directory, tmp_path):
     log = directory / "t-0" / f"{0:020d}.log"
     log.write_bytes(log.read_bytes()[:-1] + b"!")
     command = ["records", str(directory), "-o", str(tmp_path / "rows.jsonl")]
-    assert main(command) == 2
-    printed = capsys.readouterr().err
+    printed = refusal_of(*command)
     assert printed.endswith(f"; {say('cli_records.permissive_or_drop')}\n")
-    assert "mode=" not in printed and printed.count("\n") == 1
+    assert "mode=" not in printed
     assert main([*command, "--mode", "DROPMALFORMED"]) == 0

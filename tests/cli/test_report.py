@@ -1,12 +1,13 @@
 """kafkaviz report as an operator runs it: file, text, JSON, and refusals."""
 
 import hashlib
-import json
 import shutil
 
 import pytest
 
 from kafkaviz.__main__ import main
+from tests.conftest import SAMPLES
+from tests.support.commands import json_of, refusal_of, text_of
 
 
 def test_the_file_and_the_words(damaged, tmp_path, capsys):
@@ -14,43 +15,23 @@ def test_the_file_and_the_words(damaged, tmp_path, capsys):
     assert main(["report", str(damaged), "-o", str(out)]) == 0
     captured = capsys.readouterr()
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert (
-        captured.out.startswith(f"{out}: 2.")
-        and "5 errors, 9 warnings, 4 worth knowing" in captured.out
-        and "will start" in captured.out
-    )
-    assert captured.err.splitlines() == [
-        "kafkaviz: checking",
-        "kafkaviz: counting",
-        "kafkaviz: tuning",
-        "kafkaviz: writing",
-    ]
+    assert captured.out.startswith(f"{out}: 2.") and "will start" in captured.out
+    assert "5 errors, 9 warnings, 4 worth knowing" in captured.out
+    steps = ("checking", "counting", "tuning", "writing")
+    assert captured.err == "".join(f"kafkaviz: {step}\n" for step in steps)
     assert list(tmp_path.iterdir()) == [out]
 
 
-def test_the_json_is_as_documented(damaged, tmp_path, capsys):
+def test_the_json_is_as_documented(damaged, tmp_path):
     out = tmp_path / "r.html"
-    assert main(["report", str(damaged / "bookings-0"), "-o", str(out), "--json", "--sha256"]) == 0
-    report = json.loads(capsys.readouterr().out)
-    assert list(report) == [
-        "schema",
-        "file",
-        "bytes",
-        "sha256",
-        "directory",
-        "kafka_version",
-        "counts",
-        "restart",
-        "recommendation",
-        "inputs",
-    ]
+    report = json_of("report", damaged / "bookings-0", "-o", out, "--sha256")
+    assert " ".join(report) == (
+        "schema file bytes sha256 directory kafka_version counts restart recommendation inputs"
+    )
     assert (report["file"], report["bytes"]) == (str(out), out.stat().st_size)
     assert report["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
-    assert report["recommendation"] == {
-        "verdict": "keep",
-        "setting": "index.interval.bytes",
-        "value": 2048,
-    }
+    expected = {"verdict": "keep", "setting": "index.interval.bytes", "value": 2048}
+    assert report["recommendation"] == expected
     expected_restart = {
         "clean": True,
         "starts": True,
@@ -66,40 +47,24 @@ def test_the_json_is_as_documented(damaged, tmp_path, capsys):
     assert first["sha256"] == hashlib.sha256((damaged / first["file"]).read_bytes()).hexdigest()
 
 
-def test_an_archive_and_a_release_and_a_setting(tmp_path, capsys):
-    from tests.conftest import SAMPLES
-
+def test_an_archive_and_a_release_and_a_setting(tmp_path):
     archive, out = SAMPLES / "kafka-4.3.1-damaged.tar.gz", tmp_path / "r.html"
-    assert (
-        main(
-            [
-                "report",
-                str(archive),
-                "-o",
-                str(out),
-                "--kafka-version",
-                "3.9",
-                "--set",
-                "log.retention.ms=-1",
-                "--sha256",
-            ]
-        )
-        == 0
-    )
+    options = ("--kafka-version", "3.9", "--set", "log.retention.ms=-1", "--sha256")
+    text_of("report", archive, "-o", out, *options)
     page = out.read_text(encoding="utf-8")
     assert "Kafka 3.9: the release was given" in page and "log.retention.ms, as typed" in page
     assert hashlib.sha256(archive.read_bytes()).hexdigest() in page
 
 
-def test_a_report_is_replaced(clean, tmp_path, capsys):
+def test_a_report_is_replaced(clean, tmp_path):
     out = tmp_path / "r.html"
     out.write_text("before")
-    assert main(["report", str(clean / "tiny-index-0"), "-o", str(out)]) == 0
+    text_of("report", clean / "tiny-index-0", "-o", out)
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize("below", ["r.html", "tiny-index-0/r.html"])
-def test_nothing_is_written_in_an_inspected_directory(clean, tmp_path, capsys, below):
+def test_nothing_is_written_in_an_inspected_directory(clean, tmp_path, below):
     """Nor in another directory of Kafka's, nor through a link; checked before reading."""
     broker = tmp_path / "broker"
     shutil.copytree(clean / "tiny-index-0", broker / "tiny-index-0")
@@ -108,33 +73,31 @@ def test_nothing_is_written_in_an_inspected_directory(clean, tmp_path, capsys, b
     before = sorted(broker.rglob("*"))
     for opened in (broker, broker / "tiny-index-0", clean / "tiny-index-0"):
         for out in (broker / below, tmp_path / "link" / below):
-            assert main(["report", str(opened), "-o", str(out)]) == 2
-            assert "kafkaviz writes nothing into Kafka" in capsys.readouterr().err
+            assert "kafkaviz writes nothing into Kafka" in refusal_of("report", opened, "-o", out)
     assert sorted(broker.rglob("*")) == before
 
 
-def test_a_report_is_written_next_to_a_partition_without_a_broker(clean, tmp_path, capsys):
+def test_a_report_is_written_next_to_a_partition_without_a_broker(clean, tmp_path):
     """The folder of the copy is not Kafka's, even with logs of other programs in it."""
     shutil.copytree(clean / "tiny-index-0", tmp_path / "tiny-index-0")
     (tmp_path / "app.log").write_text("")
-    assert main(["report", str(tmp_path / "tiny-index-0"), "-o", str(tmp_path / "r.html")]) == 0
+    text_of("report", tmp_path / "tiny-index-0", "-o", tmp_path / "r.html")
+    assert (tmp_path / "r.html").is_file()
 
 
 @pytest.mark.parametrize("name", ["r.txt", "orders.tar.gz", ".html", ""])
-def test_a_file_that_is_no_page_is_refused(clean, capsys, name):
-    with pytest.raises(SystemExit) as ended:
-        main(["report", str(clean), "-o", name])
-    assert ended.value.code == 2 and "does not end in .html" in capsys.readouterr().err
+def test_a_file_that_is_no_page_is_refused(clean, name):
+    assert "does not end in .html" in refusal_of("report", clean, "-o", name)
 
 
-def test_a_folder_that_is_not_there_and_one_that_is_no_file(clean, tmp_path, capsys):
+def test_a_folder_that_is_not_there_and_one_that_is_no_file(clean, tmp_path):
     (tmp_path / "a.html").mkdir()
-    assert main(["report", str(clean), "-o", str(tmp_path / "no" / "r.html")]) == 2
-    assert "is not there; make the folder first" in capsys.readouterr().err
-    assert main(["report", str(clean), "-o", str(tmp_path / "a.html")]) == 2
-    assert "is a directory; name a file in it" in capsys.readouterr().err
+    error = refusal_of("report", clean, "-o", tmp_path / "no" / "r.html")
+    assert "is not there; make the folder first" in error
+    error = refusal_of("report", clean, "-o", tmp_path / "a.html")
+    assert "is a directory; name a file in it" in error
 
 
-def test_what_is_no_broker_is_reported(tmp_path, capsys):
-    assert main(["report", str(tmp_path), "-o", str(tmp_path / "r.html")]) == 2
-    assert "neither a meta.properties" in capsys.readouterr().err and not list(tmp_path.iterdir())
+def test_what_is_no_broker_is_reported(tmp_path):
+    error = refusal_of("report", tmp_path, "-o", tmp_path / "r.html")
+    assert "neither a meta.properties" in error and not list(tmp_path.iterdir())

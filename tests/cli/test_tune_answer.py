@@ -1,11 +1,12 @@
 """The first sentence of kafkaviz tune on three logs is what an expert would say."""
 
-import json
+from collections.abc import Callable
 
 import pytest
 
-from kafkaviz.__main__ import main
+from kafkaviz.analysis.batching import ranking
 from kafkaviz.analysis.cost import calibration
+from tests.support.commands import json_of, text_of
 
 WORKLOAD = """
 topic = "orders"
@@ -45,25 +46,36 @@ def no_calibration(cache):
     calibration.calibration_path().unlink(missing_ok=True)
 
 
-def answer(tmp_path, capsys, phase: str) -> tuple[dict, list[str]]:
-    """Returns the object and the text of a simulated partition."""
-    (tmp_path / "made.toml").write_text(WORKLOAD.format(phase=phase))
-    assert main(["simulate", str(tmp_path / "made.toml"), "--out", str(tmp_path / "log")]) == 0
-    partition = str(tmp_path / "log" / "orders-0")
-    capsys.readouterr()
-    assert main(["tune", partition, "--json", "--seconds", "1"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert main(["tune", partition, "--seconds", "1"]) == 0
-    return document, capsys.readouterr().out.splitlines()
+@pytest.fixture
+def answer(tmp_path, monkeypatch) -> Callable[[str], tuple[dict, list[str]]]:
+    """Returns a function that gives the object and the text of a simulated partition, both of one
+    measurement.
+    """
+    measured = []
+
+    def measure_once(*arguments: object) -> object:
+        if not measured:
+            measured.append(measure(*arguments))
+        return measured[0]
+
+    def answer(phase: str) -> tuple[dict, list[str]]:
+        (tmp_path / "made.toml").write_text(WORKLOAD.format(phase=phase))
+        text_of("simulate", tmp_path / "made.toml", "--out", tmp_path / "log")
+        command = ("tune", tmp_path / "log" / "orders-0", "--seconds", "1")
+        return json_of(*command), text_of(*command).splitlines()
+
+    measure = ranking.measure_batching
+    monkeypatch.setattr(ranking, "measure_batching", measure_once)
+    return answer
 
 
 def verdicts(document: dict) -> list[str]:
     return [document[part]["verdict"] for part in ("batches", "codec", "recommendation")]
 
 
-def test_tiny_batches_should_become_larger(tmp_path, capsys):
+def test_tiny_batches_should_become_larger(answer):
     """Most bytes are headers and record overhead, and a lookup reads 40 of them."""
-    document, lines = answer(tmp_path, capsys, TINY)
+    document, lines = answer(TINY)
     assert verdicts(document)[0] == "change" and document["answer"]["part"] == "batches"
     assert lines[0].startswith("larger batches matter most: linger.ms=")
     batches = document["batches"]
@@ -72,22 +84,18 @@ def test_tiny_batches_should_become_larger(tmp_path, capsys):
     assert "  linger.ms=" in "\n".join(lines)
 
 
-def test_compressed_batches_of_16_kib_stay(tmp_path, capsys):
-    document, lines = answer(tmp_path, capsys, COMPRESSED)
+def test_compressed_batches_of_16_kib_stay(answer):
+    document, lines = answer(COMPRESSED)
     assert 12_000 < document["source"]["batch_bytes_mean"] < 24_000
     assert verdicts(document) == ["keep", "keep", "keep"]
-    assert lines[0] == ("keep batches, codec and index as they are: no change is worth it")
-    assert document["answer"] == {
-        "sentence": lines[0],
-        "part": None,
-        "topic": None,
-        "saved_bytes": 0,
-    }
+    assert lines[0] == "keep batches, codec and index as they are: no change is worth it"
+    nothing = {"part": None, "topic": None, "saved_bytes": 0}
+    assert document["answer"] == {"sentence": lines[0]} | nothing
     assert not [line for line in lines if "kafka-configs.sh" in line or "linger.ms=" in line]
 
 
-def test_batches_of_1_mb_without_a_codec_should_be_compressed(tmp_path, capsys):
-    document, lines = answer(tmp_path, capsys, LARGE)
+def test_batches_of_1_mb_without_a_codec_should_be_compressed(answer):
+    document, lines = answer(LARGE)
     assert verdicts(document) == ["keep", "change", "keep"]
     assert lines[0].startswith("the codec matters most: ") and " instead of none saves " in lines[0]
     assert "  compression.type=" in "\n".join(lines)
