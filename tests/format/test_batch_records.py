@@ -1,14 +1,10 @@
 """The records of a batch of any magic, compared with Kafka's classes and real dumps."""
 
-import gzip
 import hashlib
-import json
 import struct
 import tarfile
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -19,29 +15,19 @@ from kafkaviz.format.batch import CONTROL
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
+from tests.cli.hostile_files import batch as build_batch
 from tests.support.batch_reading import records_until_fault
+from tests.support.recorded import recorded
 
 # the rest are words of codec libraries
 WORDS = ("InvalidRecordException", "IllegalArgumentException", "CorruptRecordException")
 UNREADABLE = ("newLimit > capacity", "IndexOutOfBoundsException")
 
 
-@cache
-def lines(name: str) -> list[dict]:
-    with gzip.open(Path(__file__).parents[1] / "data" / name, "rt") as file:
-        return [json.loads(line) for line in file]
-
-
 def call(line: dict, name: str) -> dict | None:
     """Returns Kafka's call for the first batch found."""
-    return next(
-        (
-            call
-            for call in line.get("calls", [])
-            if call["call"] in (f"batch.{name}", f"batch[0].{name}")
-        ),
-        None,
-    )
+    names = (f"batch.{name}", f"batch[0].{name}")
+    return next((call for call in line.get("calls", []) if call["call"] in names), None)
 
 
 def sha256(records: list[BatchRecord]) -> str:
@@ -49,11 +35,8 @@ def sha256(records: list[BatchRecord]) -> str:
     for batch_record in records:
         sequence = -1 if batch_record.sequence is None else batch_record.sequence
         headers = [part for key, value in batch_record.headers for part in (key.encode(), value)]
-        digest.update(
-            struct.pack(">qqi", batch_record.offset, batch_record.timestamp_ms, sequence)
-            + packed(batch_record.key)
-            + packed(batch_record.value)
-        )
+        digest.update(struct.pack(">qqi", batch_record.offset, batch_record.timestamp_ms, sequence))
+        digest.update(packed(batch_record.key) + packed(batch_record.value))
         digest.update(struct.pack(">i", len(batch_record.headers)) + b"".join(map(packed, headers)))
     return digest.hexdigest()
 
@@ -65,17 +48,16 @@ def packed(part: bytes | None) -> bytes:
 def test_every_batch_that_kafka_reads_is_read_the_same():
     """The digest of all records, each record's size, and whether the checksum is right."""
     counts = Counter()
-    for line in lines("batches.jsonl.gz"):
+    for line in recorded("batches"):
         if "records_sha256" not in line:
             continue
         data = bytes.fromhex(line["hex"])
         records = batch_records.read_batch(data)
-        assert (
-            sha256(records) == line["records_sha256"] and len(records) == line["records_count"]
-        ), line["name"]
-        assert [record.size_bytes for record in records] == [
-            record["sizeInBytes"] for record in line.get("records", [])
-        ] or "records" not in line
+        assert sha256(records) == line["records_sha256"], line["name"]
+        assert len(records) == line["records_count"], line["name"]
+        if "records" in line:
+            sizes = [kafkas["sizeInBytes"] for kafkas in line["records"]]
+            assert [record.size_bytes for record in records] == sizes, line["name"]
         if "header" in line:
             assert batch_records.is_crc_valid(data) == line["header"]["isValid"], line["name"]
         counts[data[16]] += 1
@@ -85,7 +67,7 @@ def test_every_batch_that_kafka_reads_is_read_the_same():
 def test_what_kafka_refuses_is_refused_with_its_words():
     """Each damaged batch, and messages whose key or value reaches past their end."""
     counts, same_words, crc_words = Counter(), Counter(), 0
-    for line in lines("batches.jsonl.gz"):
+    for line in recorded("batches"):
         iterated, data = call(line, "iterator"), bytes.fromhex(line["hex"])
         if line["valid"] or not iterated:
             continue
@@ -119,7 +101,7 @@ def checks_the_checksum(line: dict, data: bytes) -> bool:
 
 def test_no_batch_is_found_where_kafka_finds_none():
     count = 0
-    for line in lines("batches.jsonl.gz"):
+    for line in recorded("batches"):
         if not line["valid"] and not call(line, "iterator"):
             data = bytes.fromhex(line["hex"])
             assert not batch_records.is_crc_valid(data)
@@ -141,15 +123,12 @@ def dumped(log: bytes, start: int = 0) -> Iterator[str]:
     for batch in walk(log)[0]:
         data = log[batch["position"] : batch["position"] + batch["size_bytes"]]
         records = batch_records.read_batch(data)
-        kind = (
-            "NoTimestampType"
-            if batch["magic"] == 0
-            else ("CreateTime", "LogAppendTime")[batch["attributes"] >> 3 & 1]
-        )
+        kind = ("CreateTime", "LogAppendTime")[batch["attributes"] >> 3 & 1]
+        if batch["magic"] == 0:
+            kind = "NoTimestampType"
         yield (
             f"{_offsets(batch)}position: {batch['position'] + start} {kind}: "
             f"{batch['max_timestamp_ms']} size: {batch['size_bytes']} "
-        ) + (
             f"magic: {batch['magic']} compresscodec: {CODECS[batch['attributes'] & 7]} crc: "
             f"{batch['crc']} isvalid: {str(batch_records.is_crc_valid(data)).lower()}"
         )
@@ -160,11 +139,9 @@ def dumped(log: bytes, start: int = 0) -> Iterator[str]:
 def _offsets(batch) -> str:
     if batch["magic"] < 2:
         return f"offset: {batch['last_offset']} "
-    last_sequence = (
-        batch["base_sequence"] + batch["last_offset"] - batch["base_offset"]
-        if batch["base_sequence"] >= 0
-        else -1
-    )
+    last_sequence = -1
+    if batch["base_sequence"] >= 0:
+        last_sequence = batch["base_sequence"] + batch["last_offset"] - batch["base_offset"]
     return (
         f"baseOffset: {batch['base_offset']} lastOffset: {batch['last_offset']} count: "
         f"{batch['record_count']} baseSequence: {batch['base_sequence']} lastSequence: "
@@ -176,38 +153,36 @@ def _offsets(batch) -> str:
 
 
 def _record(record: BatchRecord, kind: str) -> str:
-    sizes = [-1 if part is None else len(part) for part in (record.key, record.value)]
+    key_size, value_size = (
+        -1 if part is None else len(part) for part in (record.key, record.value)
+    )
     line = (
-        f"| offset: {record.offset} {kind}: {record.timestamp_ms} keySize: {sizes[0]} valueSize: "
-        f"{sizes[1]} "
+        f"| offset: {record.offset} {kind}: {record.timestamp_ms} keySize: {key_size} valueSize: "
+        f"{value_size} "
     )
     if record.crc is not None:
         line += f"isValid: {str(record.is_valid).lower()} crc: {record.crc}"
     else:
-        line += f"sequence: {-1 if record.sequence is None else record.sequence} headerKeys: [{','.join(key for key, _ in record.headers)}]"
-    parts = [
-        (name, part)
-        for name, part in (("key", record.key), ("payload", record.value))
-        if part is not None
-    ]
-    return line + "".join(f" {name}: {part.decode(errors='replace')}" for name, part in parts)
+        sequence = -1 if record.sequence is None else record.sequence
+        keys = ",".join(key for key, _ in record.headers)
+        line += f"sequence: {sequence} headerKeys: [{keys}]"
+    for name, part in (("key", record.key), ("payload", record.value)):
+        line += "" if part is None else f" {name}: {part.decode(errors='replace')}"
+    return line
 
 
 def test_stretches_of_real_logs_are_what_kafkas_dump_says():
     """Clients of 0.9.0.1, 0.10.2.2 and 2.8.2 wrote them, with snappy in blocks of 1024 bytes, both
     LZ4 checksums, and gaps.
     """
-    for stretch in lines("legacy_logs.jsonl.gz"):
+    for stretch in recorded("legacy_logs"):
         dumped_batches = list(dumped(bytes.fromhex(stretch["hex"]), stretch["start"]))
         assert dumped_batches == stretch["dump"].split("\n")[:-1], stretch["file"]
 
 
 def test_old_snappy_has_blocks_of_1024_bytes():
-    stretch = next(
-        line
-        for line in lines("legacy_logs.jsonl.gz")
-        if line["file"].startswith("native.v1.snappy")
-    )
+    stretches = recorded("legacy_logs")
+    stretch = next(line for line in stretches if line["file"].startswith("native.v1.snappy"))
     log = bytes.fromhex(stretch["hex"])
     first = log.index(bytes.fromhex("82534e415050590000000001 00000001")) + 20
     # a block begins with its size once decompressed
@@ -219,9 +194,7 @@ def test_every_partition_of_old_messages_is_what_kafkas_dump_says(shared):
     name = "kafka-2.8.2-legacy"
     with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as tar:
         dumps = {
-            Path(member.name).relative_to(name + ".expected").as_posix(): tar.extractfile(
-                member
-            ).read()
+            member.name.removeprefix(f"{name}.expected/"): tar.extractfile(member).read()
             for member in tar
             if member.isfile()
         }
@@ -241,69 +214,42 @@ def test_every_partition_of_old_messages_is_what_kafkas_dump_says(shared):
 def test_deltas_wrap_around_as_javas_numbers_do():
     """Offsets and times wrap at 64 bits. A sequence goes from 2147483647 to 0."""
 
-    def batch_with(base_offset: int, base_ms: int, base_sequence: int, delta: int) -> tuple:
+    def read_one(base: int, base_sequence: int, delta: int) -> tuple:
+        """Returns what is read of a batch whose offset and time are the base."""
         body = record.build(
             [record.Record(offset_delta=delta, timestamp_delta_ms=delta, key=None, value=None)]
         )
-        header = struct.pack(
-            ">qiibIhiqqqhii",
-            base_offset,
-            49 + len(body),
-            0,
-            2,
-            0,
-            0,
-            0,
-            base_ms,
-            base_ms,
-            1,
-            1,
-            base_sequence,
-            1,
-        )
-        records = batch_records.read_batch(header + body)[0]
-        return records.offset, records.timestamp_ms, records.sequence
+        data = build_batch(body, base_offset=base, time_ms=base, base_sequence=base_sequence)
+        [found] = batch_records.read_batch(data)
+        return found.offset, found.timestamp_ms, found.sequence
 
-    assert batch_with(2**63 - 1, 2**63 - 1, 2**31 - 1, 1) == (-(2**63), -(2**63), 0)
-    assert batch_with(10, 10, 2**31 - 3, 4) == (14, 14, 1)
-    assert batch_with(10, 10, -1, 4) == (14, 14, None) and batch_with(10, 10, 0, 0) == (10, 10, 0)
-    assert batch_with(10, 10, 10, -5) == (5, 5, -(2**31) + 5) and batch_with(10, 10, 3, -5) == (
-        5,
-        5,
-        2**31 - 2,
-    )
+    assert read_one(2**63 - 1, 2**31 - 1, 1) == (-(2**63), -(2**63), 0)
+    assert read_one(10, 2**31 - 3, 4) == (14, 14, 1)
+    assert read_one(10, -1, 4) == (14, 14, None)
+    assert read_one(10, 0, 0) == (10, 10, 0)
+    assert read_one(10, 10, -5) == (5, 5, -(2**31) + 5)
+    assert read_one(10, 3, -5) == (5, 5, 2**31 - 2)
 
 
 def test_records_before_the_fault_come_out():
     """Kafka's iterator gives them too if the batch is not compressed."""
     body = record.build(
         [
-            record.Record(offset_delta=0, timestamp_delta_ms=0, key=b"k", value=b"v"),
-            record.Record(offset_delta=1, timestamp_delta_ms=1, key=b"k", value=b"v"),
+            record.Record(offset_delta=delta, timestamp_delta_ms=delta, key=b"k", value=b"v")
+            for delta in range(2)
         ]
     )
-    header = struct.pack(
-        ">qiibIhiqqqhii", 7, 49 + len(body) - 1, 0, 2, 0, 0, 1, 5, 6, -1, -1, -1, 2
-    )
-    records, fault = records_until_fault(header + body[:-1])
+    records, fault = records_until_fault(build_batch(body[:-1], 2, base_offset=7))
     assert [record.offset for record in records] == [7]
-    assert (
-        str(fault.what).startswith("Invalid record size: expected 8 bytes")
-        and fault.position == 61 + 9
-    )
-    longer = (
-        struct.pack(">qiibIhiqqqhii", 7, 49 + len(body) + 1, 0, 2, 0, 0, 1, 5, 6, -1, -1, -1, 2)
-        + body
-        + bytes(1)
-    )
+    assert str(fault.what).startswith("Invalid record size: expected 8 bytes")
+    assert fault.position == 61 + 9
     # the last record is held back while Kafka looks for bytes after it
-    records, fault = records_until_fault(longer)
-    assert [record.offset for record in records] == [7] and str(fault.what).endswith(
-        "records still remaining in file"
-    )
+    records, fault = records_until_fault(build_batch(body + bytes(1), 2, base_offset=7))
+    assert [record.offset for record in records] == [7]
+    assert str(fault.what).endswith("records still remaining in file")
 
 
-SOUND = [line for line in lines("batches.jsonl.gz") if line.get("valid") and "header" in line]
+SOUND = [line for line in recorded("batches") if line.get("valid") and "header" in line]
 
 
 def test_few_records_are_those_of_the_iterator():
@@ -321,11 +267,8 @@ def test_few_records_are_those_of_the_iterator():
 
 
 def test_few_records_believe_no_batch_that_the_iterator_refuses():
-    data = next(
-        data
-        for line in SOUND
-        if len(batch_records.few_records(data := bytes.fromhex(line["hex"])) or ()) > 2
-    )
+    batches = (bytes.fromhex(line["hex"]) for line in SOUND)
+    data = next(data for data in batches if len(batch_records.few_records(data) or ()) > 2)
     for bit in range(8 * 57, 8 * len(data)):
         flipped = bytearray(data)
         flipped[bit >> 3] ^= 1 << (bit & 7)

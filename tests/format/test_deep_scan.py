@@ -2,12 +2,9 @@
 brokers, cut and flipped anywhere.
 """
 
-import gzip
-import json
 import struct
 import zlib
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,25 +17,20 @@ from kafkaviz.binary.decoders import runs
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import record
 from kafkaviz.format.batch import BATCH
-from kafkaviz.format.deep_scan import (
-    CHECKED_BATCH,
-    FAULTS,
-    OFFSETS,
-    TIMES,
-    DeepScan,
-)
+from kafkaviz.format.deep_scan import CHECKED_BATCH, FAULTS, OFFSETS, TIMES, DeepScan
 from kafkaviz.format.record import Record
 from kafkaviz.format.walk import WalkEnd, walk
 from kafkaviz.log.archives.archive import unpack_if_archive
+from tests.cli.hostile_files import batch
+from tests.conftest import DATA
 from tests.format import plain_record
 from tests.support.batch_reading import records_until_fault
 from tests.support.bytes_reader import reader
 from tests.support.cases import all_cases
 from tests.support.legacy_messages import build_message
+from tests.support.recorded import recorded
 
-DATA = Path(__file__).parents[1] / "data"
 LOGS = sorted(DATA.glob("kafka-*/*/*.log"))
-HEADER = struct.Struct(">qiibIhiqqqhii")
 FEW = [
     Record(offset_delta=0, timestamp_delta_ms=0, key=b"k1", value=b"v1"),
     Record(
@@ -65,20 +57,17 @@ def batch_bytes(
     attributes: int = 0,
     count: int | None = None,
 ) -> bytes:
-    body, count = (
-        codec.compress(name, record.build(records)),
-        len(records) if count is None else count,
-    )
+    body = codec.compress(name, record.build(records))
     attributes |= codec.CODECS.index(name)
-    covered = (
-        HEADER.pack(0, 0, 0, 0, 0, attributes, count - 1, 1000, 2000, -1, -1, -1, count)[21:] + body
-    )
-    return (
-        HEADER.pack(base_offset, 49 + len(body), 3, 2, crc32c(covered), 0, 0, 0, 0, 0, 0, 0, 0)[:21]
-        + covered
-    )
+    count = len(records) if count is None else count
+    return batch(body, count, base_offset, attributes, 1000, max_timestamp_ms=2000)
 
 
+INNER = codec.compress(
+    "gzip",
+    build_message(1, 0, b"a", b"b", timestamp_ms=5)
+    + build_message(1, 1, b"c", b"d", timestamp_ms=6),
+)
 ALL_KINDS = b"".join(
     [
         batch_bytes(0, FEW),
@@ -87,18 +76,7 @@ ALL_KINDS = b"".join(
         batch_bytes(60, []),
         build_message(0, 70, b"k", b"v"),
         build_message(1, 71, None, b"value", timestamp_ms=1234),
-        build_message(
-            1,
-            73,
-            None,
-            codec.compress(
-                "gzip",
-                build_message(1, 0, b"a", b"b", timestamp_ms=5)
-                + build_message(1, 1, b"c", b"d", timestamp_ms=6),
-            ),
-            timestamp_ms=6,
-            attributes=1,
-        ),
+        build_message(1, 73, None, INNER, timestamp_ms=6, attributes=1),
         batch_bytes(80, FEW),
     ]
 )
@@ -114,21 +92,19 @@ def plain(data: bytes) -> tuple[list, list, WalkEnd]:
     """Scans with the header walk, the library's checksum and the plain reader of records."""
     batches, end = walk(data)
     checked, faults = [], []
-    for batch in batches:
-        position, batch_data = (
-            int(batch["position"]),
-            data[batch["position"] :][: batch["size_bytes"]],
-        )
-        expected_records, fault = of_one(batch, batch_data)
+    for row in batches:
+        position = int(row["position"])
+        batch_data = data[position : position + row["size_bytes"]]
+        records, fault = of_one(row, batch_data)
         if fault:
             faults.append((position, position + fault.position, fault.what))
-        valid = crc_of(batch, batch_data) == batch["crc"]
+        valid = crc_of(row, batch_data) == row["crc"]
         sizes = [
-            sum(record.size_bytes for record in expected_records),
-            sum(len(record.key or b"") for record in expected_records),
-            sum(len(record.value or b"") for record in expected_records),
+            sum(record.size_bytes for record in records),
+            sum(len(record.key or b"") for record in records),
+            sum(len(record.value or b"") for record in records),
         ]
-        checked.append((valid, fault is not None, len(expected_records), *sizes))
+        checked.append((valid, fault is not None, len(records), *sizes))
     return checked, faults, end
 
 
@@ -142,18 +118,14 @@ def of_one(batch: np.void, batch_data: bytes) -> tuple[list, CorruptBytes | None
     """Returns the records that can be read from one batch, and the fault that ends them."""
     if batch["magic"] < 2 or len(batch_data) < 61:
         return records_until_fault(batch_data)
-    body, count, codec_id = (
-        batch_data[61:],
-        int(batch["record_count"]),
-        int(batch["attributes"]) & 7,
-    )
+    body = batch_data[61:]
+    count, codec_id = int(batch["record_count"]), int(batch["attributes"]) & 7
     try:
         if not codec_id or count <= 0:
             return plainly(body, count)
         try:
-            return plain_record.parse(
-                codec.decompress(codec.name(codec_id), body), count, True
-            ), None
+            plain_body = codec.decompress(codec.name(codec_id), body)
+            return plain_record.parse(plain_body, count, True), None
         except CorruptBytes as inner:
             raise records_until_fault(batch_data)[1] from inner
     except CorruptBytes as raised:
@@ -192,11 +164,8 @@ def assert_same(data: bytes, **options) -> tuple[np.ndarray, list, WalkEnd]:
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_real_logs_read_the_same_both_ways(path):
     batches, faults, _ = assert_same(path.read_bytes())
-    assert (
-        batches["crc_valid"].all()
-        and not faults
-        and batches["records_read"].sum() == batches["record_count"].sum() > 0
-    )
+    assert batches["crc_valid"].all() and not faults
+    assert batches["records_read"].sum() == batches["record_count"].sum() > 0
 
 
 def test_every_codec_and_magic_in_one_log():
@@ -238,14 +207,9 @@ def test_any_bytes_as_records(batches):
     """A fault among the records ends them, even if the checksum of the garbage is right."""
     data = b""
     for count, body, flags in batches:
-        covered = (
-            HEADER.pack(0, 0, 0, 0, 0, flags * 8, 0, 2**62, 7, -1, -1, -1, count)[21:]
-            + record.build(FEW[:flags])
-            + body
-        )
-        data += (
-            HEADER.pack(2**63 - 2, 9 + len(covered), 0, 2, crc32c(covered), *[0] * 8)[:21] + covered
-        )
+        body = record.build(FEW[:flags]) + body
+        last = dict(last_offset_delta=0, max_timestamp_ms=7)
+        data += batch(body, count, 2**63 - 2, flags * 8, 2**62, **last)
     assert_same(data)
 
 
@@ -272,61 +236,41 @@ def test_a_bad_checksum_does_not_end_the_scan():
     data = bytearray(batch_bytes(0, FEW) + batch_bytes(3, FEW))
     data[17] ^= 1
     batches, faults, end = assert_same(bytes(data))
-    assert (
-        batches["crc_valid"].tolist() == [False, True]
-        and batches["records_read"].sum() == 6
-        and not faults
-        and end.reason == "end"
-    )
+    assert batches["crc_valid"].tolist() == [False, True]
+    assert batches["records_read"].sum() == 6
+    assert not faults and end.reason == "end"
 
 
 def test_a_header_that_is_cut_short_by_its_length():
     data = bytearray(batch_bytes(0, FEW))
     data[8:12] = struct.pack(">i", 30)
     batches, faults, _ = scan(bytes(data))
-    assert (
-        not batches["crc_valid"][0]
-        and faults[0].code == "batch-bad-length"
-        and "minimum allowed overhead 61" in str(faults[0].what)
-    )
+    assert not batches["crc_valid"][0] and faults[0].code == "batch-bad-length"
+    assert "minimum allowed overhead 61" in str(faults[0].what)
+
+
+def one_record(value: bytes) -> list[Record]:
+    return [Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=value)]
 
 
 @pytest.mark.parametrize("name", codec.CODECS)
 def test_a_batch_above_the_limit_is_summed_and_skipped(name):
     """It is read chunk by chunk, and decompression stops at the limit."""
-    large = batch_bytes(
-        3,
-        [
-            Record(
-                offset_delta=0,
-                timestamp_delta_ms=0,
-                key=None,
-                value=bytes(np.random.default_rng(1).integers(0, 256, 5000, np.uint8)),
-            )
-        ],
-        name,
-    )
-    batches, faults, end = scan(
-        batch_bytes(0, FEW) + large + batch_bytes(4, FEW), chunk_bytes=256, limit_bytes=2000
-    )
+    large = batch_bytes(3, one_record(np.random.default_rng(1).bytes(5000)), name)
+    data = batch_bytes(0, FEW) + large + batch_bytes(4, FEW)
+    batches, faults, end = scan(data, chunk_bytes=256, limit_bytes=2000)
     assert batches["crc_valid"].all() and end.reason == "end"
     assert batches["records_read"].tolist() == [3, 0, 3]
-    assert [fault.code for fault in faults] == ["batch-too-large"] and faults[
-        0
-    ].batch_position == batches["position"][1]
+    [fault] = faults
+    assert (fault.code, fault.batch_position) == ("batch-too-large", batches["position"][1])
 
 
 def test_a_bomb_is_a_fault():
-    bomb = batch_bytes(
-        0, [Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=bytes(50_000))], "zstd"
-    )
+    bomb = batch_bytes(0, one_record(bytes(50_000)), "zstd")
     batches, faults, _ = scan(bomb + batch_bytes(1, FEW), limit_bytes=2000)
-    assert (
-        len(bomb) < 200
-        and batches["crc_valid"].all()
-        and batches["records_read"].tolist() == [0, 3]
-        and faults[0].code == "decompress-failed"
-    )
+    assert len(bomb) < 200 and batches["crc_valid"].all()
+    assert batches["records_read"].tolist() == [0, 3]
+    assert faults[0].code == "decompress-failed"
 
 
 def test_a_large_message_of_magic_1_has_its_own_checksum():
@@ -340,9 +284,7 @@ def test_a_large_message_of_magic_1_has_its_own_checksum():
 @pytest.mark.parametrize("lost", [1, 30, 100, 2000])
 @pytest.mark.parametrize("limit_bytes", [1000, 1 << 20])
 def test_a_file_that_shrinks_ends_the_scan(lost, limit_bytes):
-    data = batch_bytes(0, FEW) + batch_bytes(
-        3, [Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=bytes(3000))]
-    )
+    data = batch_bytes(0, FEW) + batch_bytes(3, one_record(bytes(3000)))
     steps = DeepScan(reader(data[:-lost]), 0, len(data), chunk_bytes=128, limit_bytes=limit_bytes)
     assert sum(batches["records_read"].sum() for batches in steps) == 3
     assert steps.end == WalkEnd(len(batch_bytes(0, FEW)), "short")
@@ -376,12 +318,9 @@ def test_sizes_are_those_of_the_records(sizes, deltas, headers, flips, name, cha
     body = bytearray(record.build(records))
     for place, byte in flips if body else ():
         body[place % len(body)] = byte
-    stored = codec.compress(name, bytes(body)) if name != "none" else bytes(body)
+    stored = codec.compress(name, bytes(body))
     count = max(0, len(records) + change)
-    attributes = codec.CODECS.index(name)
-    fields = HEADER.pack(0, 0, 0, 0, 0, attributes, count - 1, 1000, 2000, -1, -1, -1, count)[21:]
-    head = HEADER.pack(7, 49 + len(stored), 3, 2, crc32c(fields + stored), *[0] * 8)[:21]
-    assert_same(head + fields + stored)
+    assert_same(batch(stored, count, 7, codec.CODECS.index(name), 1000, max_timestamp_ms=2000))
 
 
 @settings(max_examples=150, deadline=None)
@@ -412,15 +351,14 @@ def test_deltas_that_do_not_fit_the_header(deltas, is_sorted, last_delta, late_m
             for time, offset in zip(times, offsets, strict=True)
         ]
     )
-    base_ms, count = 2**41, len(offsets)
-    newest_ms = base_ms + max(times) + late_ms
-    fields = HEADER.pack(0, 0, 0, 0, 0, 0, last_delta, base_ms, newest_ms, -1, -1, -1, count)[21:]
-    head = HEADER.pack(7, 49 + len(body), 3, 2, crc32c(fields + body), *[0] * 8)[:21]
+    base_ms = 2**41
+    fields = {"last_offset_delta": last_delta, "max_timestamp_ms": base_ms + max(times) + late_ms}
+    data = batch(body, len(offsets), 7, time_ms=base_ms, **fields)
     is_increasing = all(low < high for low, high in pairwise([-1, *offsets]))
     expected = 0 if is_increasing and offsets[-1] <= last_delta else OFFSETS
     expected |= TIMES if late_ms else 0
-    [batch] = scan(head + fields + body)[0]
-    assert batch["oddities"] == expected
+    [row] = scan(data)[0]
+    assert row["oddities"] == expected
 
 
 def test_sizes_with_a_flip_of_every_bit():
@@ -432,11 +370,10 @@ def test_sizes_with_a_flip_of_every_bit():
 
 def test_recorded_batches_of_kafka():
     """Kafka's own classes (4.3.1) wrote the batches, whole and damaged."""
-    with gzip.open(DATA / "batches.jsonl.gz", "rt") as lines:
-        batches = [bytes.fromhex(json.loads(line)["hex"]) for line in lines]
-    assert len(batches) > 50
-    for data in batches:
-        assert_same(data)
+    lines = recorded("batches")
+    assert len(lines) > 50
+    for line in lines:
+        assert_same(bytes.fromhex(line["hex"]))
 
 
 @pytest.mark.slow
@@ -450,11 +387,8 @@ def test_recorded_batches_of_kafka():
     ],
 )
 def test_every_log_of_whole_directories(archive, shared):
-    paths = [
-        path
-        for path in unpack_if_archive(shared / "data" / f"{archive}.tar.gz").rglob("*.log")
-        if path.stem.isdigit()
-    ]
+    root = unpack_if_archive(shared / "data" / f"{archive}.tar.gz")
+    paths = [path for path in root.rglob("*.log") if path.stem.isdigit()]
     assert len(paths) > 30
     for path in paths:
         assert_same(path.read_bytes())

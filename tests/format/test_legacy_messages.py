@@ -170,9 +170,7 @@ def test_a_wrong_checksum_inside_is_reported_and_stops_nothing():
         ),
         (
             wrapper(
-                1,
-                5,
-                build_message(1, 0, b"k", b"v") + build_message(1, 1, b"", b"", attributes=5),
+                1, 5, build_message(1, 0, b"k", b"v") + build_message(1, 1, b"", b"", attributes=5)
             ),
             1,
             "Unknown compression type id: 5",

@@ -1,19 +1,12 @@
 """Bodies of records, compared with the output of Kafka 4.3.1's classes."""
 
-import gzip
-import json
-from collections import Counter
-
 import pytest
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import control, coordinator_records, metadata, remote_metadata
-from tests.conftest import DATA
+from tests.support.recorded import recorded
 
-ROWS = [
-    json.loads(line)
-    for line in gzip.decompress((DATA / "printed_bodies.jsonl.gz").read_bytes()).splitlines()
-]
+ROWS = recorded("printed_bodies")
 DECODERS = ("offsets", "transactions", "share", "metadata", "remote", "control")
 
 
@@ -24,16 +17,17 @@ def part(row: dict, name: str) -> bytes | None:
 def printed(decoder: str, key: bytes | None, value: bytes | None, offset: int) -> str:
     if decoder == "control":
         return control.dump_text(key, value)
-    if decoder in ("metadata", "remote"):
-        return {"metadata": metadata, "remote": remote_metadata}[decoder].dump_text(value, offset)
+    if decoder == "metadata":
+        return metadata.dump_text(value, offset)
+    if decoder == "remote":
+        return remote_metadata.dump_text(value, offset)
     return coordinator_records.dump_text(key, value, offset, decoder)
 
 
 def answer(row: dict) -> dict:
+    key, value = part(row, "key"), part(row, "value")
     try:
-        return {
-            "printed": printed(row["decoder"], part(row, "key"), part(row, "value"), row["offset"])
-        }
+        return {"printed": printed(row["decoder"], key, value, row["offset"])}
     except CorruptBytes as fault:
         return {"raises": fault.java_text}
 
@@ -48,21 +42,19 @@ def test_a_body_is_printed_as_kafka_prints_it(decoder):
 
 
 def test_the_rows_hold_every_type():
-    types = {decoder: Counter() for decoder in DECODERS}
+    types = {decoder: set() for decoder in DECODERS}
     for row in ROWS:
         if "printed" in row and "rror" not in row["printed"]:
-            key = (
-                part(row, "value")[1]
-                if row["decoder"] in ("metadata", "remote")
-                else int.from_bytes(part(row, "key")[:2], "big")
-            )
-            types[row["decoder"]][key] += 1
-    assert set(coordinator_records.OFFSETS) <= set(types["offsets"])
-    assert set(coordinator_records.TRANSACTIONS) <= set(types["transactions"])
-    assert set(coordinator_records.SHARE_STATE) <= set(types["share"])
+            if row["decoder"] in ("metadata", "remote"):
+                types[row["decoder"]].add(part(row, "value")[1])
+            else:
+                types[row["decoder"]].add(int.from_bytes(part(row, "key")[:2], "big"))
+    assert set(coordinator_records.OFFSETS) <= types["offsets"]
+    assert set(coordinator_records.TRANSACTIONS) <= types["transactions"]
+    assert set(coordinator_records.SHARE_STATE) <= types["share"]
     # 29 is of 4.4.0; test_metadata.py has what its classes print
-    assert set(metadata.RECORD_TYPES) - {29} <= set(types["metadata"])
-    assert set(remote_metadata.RECORD_TYPES) <= set(types["remote"])
+    assert set(metadata.RECORD_TYPES) - {29} <= types["metadata"]
+    assert set(remote_metadata.RECORD_TYPES) <= types["remote"]
 
 
 @pytest.mark.parametrize("decoder", DECODERS)

@@ -1,7 +1,6 @@
 """Producer snapshots, compared with those of ProducerStateManager of Kafka 4.3.1."""
 
-import gzip
-import json
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -11,13 +10,16 @@ from hypothesis.extra import numpy as arrays
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.producer_snapshot import PRODUCER, build, first_sequence, parse
-from tests.conftest import DATA
 from tests.support.cases import all_cases
+from tests.support.recorded import recorded
 
-with gzip.open(DATA / "producer-snapshots.jsonl.gz", "rt") as lines:
-    SNAPSHOTS = [json.loads(line) for line in lines]
+SNAPSHOTS = recorded("producer-snapshots")
 ACCEPTED = [snapshot for snapshot in SNAPSHOTS if snapshot["valid"]]
 REFUSED = [snapshot for snapshot in SNAPSHOTS if not snapshot["valid"]]
+
+
+def none_below_0(offset: int) -> int | None:
+    return None if offset < 0 else offset
 
 
 def as_recorded(producers: np.ndarray) -> list[dict]:
@@ -31,9 +33,7 @@ def as_recorded(producers: np.ndarray) -> list[dict]:
             "hasBatch": row["last_offset"] >= 0,
             "firstSeq": first,
             "lastSeq": row["last_sequence"],
-            "currentTxnFirstOffset": None
-            if row["current_txn_first_offset"] < 0
-            else row["current_txn_first_offset"],
+            "currentTxnFirstOffset": none_below_0(row["current_txn_first_offset"]),
             "firstDataOffset": row["last_offset"] - row["offset_delta"],
             "lastDataOffset": row["last_offset"],
             "lastOffsetDelta": row["offset_delta"],
@@ -51,10 +51,9 @@ def test_producers_are_those_kafka_read(snapshot):
     """Bytes after the last producer count if the checksum covers them."""
     data = bytes.fromhex(snapshot["hex"])
     parsed_snapshot = parse(data)
-    recorded = {producer["producerId"]: producer for producer in snapshot["producers"]}
-    assert {
-        producer["producerId"]: producer for producer in as_recorded(parsed_snapshot.producers)
-    } == recorded
+    by_id = itemgetter("producerId")
+    found = as_recorded(parsed_snapshot.producers)
+    assert sorted(found, key=by_id) == sorted(snapshot["producers"], key=by_id)
     if "damage" not in snapshot:
         assert build(parsed_snapshot.producers) == data
 
@@ -69,9 +68,8 @@ def test_damage_is_refused_in_kafkas_words(snapshot):
 def test_a_count_below_zero_is_no_list():
     covered = b"\xff\xff\xff\xff"
     data = b"\x00\x01" + crc32c(covered).to_bytes(4, "big") + covered
-    with pytest.raises(
-        CorruptBytes, match="non-nullable field producerEntries was serialized as null"
-    ):
+    words = "non-nullable field producerEntries was serialized as null"
+    with pytest.raises(CorruptBytes, match=words):
         parse(data)
 
 

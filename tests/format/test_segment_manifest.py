@@ -47,11 +47,7 @@ def test_sizes_come_back(sizes):
 def test_chunks_of_fixed_size():
     """As the plugin describes them: 250 bytes in chunks of 100, stored in 110, 110 and 60."""
     manifest = remote_segment.parse_manifest(json.dumps(FIXED).encode())
-    assert manifest.chunks.tolist() == [
-        (0, 100, 0, 110),
-        (100, 100, 110, 110),
-        (200, 50, 220, 60),
-    ]
+    assert manifest.chunks.tolist() == [(0, 100, 0, 110), (100, 100, 110, 110), (200, 50, 220, 60)]
     assert manifest.indexes["leader_epoch_checkpoint"] == (30, 5)
     assert "txnindex" not in manifest.indexes
     assert not manifest.is_encrypted and manifest.metadata is None
@@ -188,10 +184,7 @@ def test_numbers_that_no_long_holds_are_refused():
     """Offsets of a segment are compared with those of arrays."""
     metadata = {
         "remoteLogSegmentId": {
-            "topicIdPartition": {
-                "topicId": ID,
-                "topicPartition": {"topic": "a", "partition": 0},
-            }
+            "topicIdPartition": {"topicId": ID, "topicPartition": {"topic": "a", "partition": 0}}
         },
         "startOffset": 10**30,
         "endOffset": 10**30,

@@ -1,8 +1,5 @@
 """The spans of indexes and producer snapshots, for any stretch of whole, cut and unwritten files."""
 
-import gzip
-import json
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,13 +8,12 @@ from kafkaviz.binary.layouts import TORN, UNWRITTEN, Span, find_overlapping
 from kafkaviz.format import offset_index, spans_table
 from kafkaviz.format.spans_table import offset_entries, rows, snapshot, time_entries, txn_entries
 from kafkaviz.messages import message
-from tests.conftest import DATA
 from tests.support.cases import all_cases
+from tests.support.recorded import recorded
 from tests.support.spans import check
 
 TABLES = {"index": offset_entries(1000), "timeindex": time_entries(1000), "txnindex": txn_entries()}
-with gzip.open(DATA / "producer-snapshots.jsonl.gz", "rt") as lines:
-    SNAPSHOTS = [json.loads(line) for line in lines]
+SNAPSHOTS = recorded("producer-snapshots")
 
 
 @given(
@@ -34,27 +30,17 @@ def test_any_stretch_is_tiled(kind, written, unwritten, trailing, start, length)
     """
     table = TABLES[kind]
     row_bytes = table.layout.itemsize
-    size_bytes, written_bytes = (
-        (written + unwritten) * row_bytes + trailing % row_bytes,
-        written * row_bytes,
-    )
+    trailing %= row_bytes
+    written_bytes = written * row_bytes
+    size_bytes = written_bytes + unwritten * row_bytes + trailing
+    sizes = {"written_bytes": written_bytes, "size_bytes": size_bytes}
     data = bytes(range(1, 251))[:written_bytes]
-    all_rows = rows(table, data, 0, size_bytes, written_bytes=written_bytes, size_bytes=size_bytes)
+    all_rows = rows(table, data, 0, size_bytes, **sizes)
     check(all_rows, 0, size_bytes)
     kinds = [span.kind for span in all_rows]
-    assert (kinds.count(UNWRITTEN), kinds.count(TORN)) == (
-        bool(unwritten),
-        bool(trailing % row_bytes),
-    )
+    assert (kinds.count(UNWRITTEN), kinds.count(TORN)) == (bool(unwritten), bool(trailing))
     first, stop = start - start % row_bytes, min(size_bytes, start + length)
-    part = rows(
-        table,
-        data[first : stop + -stop % row_bytes],
-        first,
-        stop,
-        written_bytes=written_bytes,
-        size_bytes=size_bytes,
-    )
+    part = rows(table, data[first : stop + -stop % row_bytes], first, stop, **sizes)
     assert find_overlapping(part, start, stop) == find_overlapping(all_rows, start, stop)
 
 
@@ -62,9 +48,8 @@ def test_an_index_entry_in_words():
     """Slot 5 of a segment that starts at offset 1000."""
     entries = np.zeros(6, offset_index.ENTRY)
     entries[5] = (171, 21310)
-    table_rows = rows(
-        TABLES["index"], offset_index.build(entries), 0, 48, written_bytes=48, size_bytes=48
-    )[-2:]
+    data = offset_index.build(entries)
+    table_rows = rows(TABLES["index"], data, 0, 48, written_bytes=48, size_bytes=48)[-2:]
     slot = message("span.slot", n=5)
     assert [span[:5] for span in table_rows] == [
         (40, 44, message("span.row_field", row=slot, field="relativeOffset"), "171", "offset"),
@@ -73,19 +58,19 @@ def test_an_index_entry_in_words():
     assert table_rows[0].note == message("span.index_offset", offset=1171)
 
 
-@all_cases("recorded", SNAPSHOTS, ids=lambda recorded: recorded["id"])
-def test_snapshots_are_tiled_and_checked(recorded):
+@all_cases("line", SNAPSHOTS, ids=lambda line: line["id"])
+def test_snapshots_are_tiled_and_checked(line):
     """The spans of whole snapshots say what Kafka's classes said. Damaged ones are covered too, and
     the checksum is marked right or wrong.
     """
-    data = bytes.fromhex(recorded["hex"])
+    data = bytes.fromhex(line["hex"])
     spans = snapshot(data)
     check(spans, 0, len(data))
-    if recorded["valid"]:
+    if line["valid"]:
         ids = [int(span.value) for span in spans if str(span.name).endswith("producerId")]
-        assert sorted(ids) == sorted(producer["producerId"] for producer in recorded["producers"])
+        assert sorted(ids) == sorted(producer["producerId"] for producer in line["producers"])
         assert spans[1].note.key == "span.checksum_matches"
-    elif "CRC" in recorded["message"]:
+    elif "CRC" in line["message"]:
         assert spans[1].note.key == "span.snapshot_checksum_differs"
 
 

@@ -1,8 +1,7 @@
 """The transaction index, compared with TransactionIndex of Kafka 4.3.1."""
 
-import gzip
-import json
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -20,10 +19,9 @@ from kafkaviz.format.txn_index import (
     entry_text,
     parse,
 )
-from tests.conftest import DATA
+from tests.support.recorded import recorded
 
-with gzip.open(DATA / "txn-index.jsonl.gz", "rt") as lines:
-    INDEXES = [json.loads(line) for line in lines]
+INDEXES = recorded("txn-index")
 
 
 def damaged(data: bytes, damage: str) -> bytes:
@@ -46,23 +44,17 @@ def test_entries_are_those_kafka_wrote(index):
 
 @pytest.mark.parametrize("index", INDEXES, ids=lambda index: index["id"])
 def test_answers_are_kafkas(index):
-    entries, query_counts = (
-        parse(bytes.fromhex(index["hex"])),
-        {"collectAbortedTxns": 0, "truncateTo": 0},
-    )
+    entries = parse(bytes.fromhex(index["hex"]))
+    counts = Counter(query["m"] for query in index["queries"])
+    assert counts["collectAbortedTxns"] > 0 and counts["truncateTo"] > 0
     for query in index["queries"]:
         if query["m"] == "collectAbortedTxns":
             aborted, complete = collect(entries, query["fetch_offset"], query["upper_bound_offset"])
-            assert ([list(entry)[1:] for entry in aborted.tolist()], complete) == (
-                query["r"],
-                query["complete"],
-            )
-            query_counts["collectAbortedTxns"] += 1
+            assert [list(entry)[1:] for entry in aborted.tolist()] == query["r"]
+            assert complete == query["complete"]
         elif query["m"] == "truncateTo":
             remaining = count_after_truncation(entries, query["offset"])
             assert (remaining, 34 * remaining) == (query["entries_after"], query["size_after"])
-            query_counts["truncateTo"] += 1
-    assert all(query_counts.values())
 
 
 @pytest.mark.parametrize("index", INDEXES, ids=lambda index: index["id"])
@@ -81,9 +73,8 @@ def test_damage_is_what_kafka_took_it_for(index):
         else:
             with pytest.raises(CorruptBytes) as fault:
                 check(entries, read["segment_base"])
-            assert str(fault.value.what) == read["sanity"]["message"].replace(
-                " in index <DIR>/c.txnindex", ""
-            )
+            words = read["sanity"]["message"].replace(" in index <DIR>/c.txnindex", "")
+            assert str(fault.value.what) == words
 
 
 @pytest.mark.parametrize(
@@ -95,10 +86,8 @@ def test_a_version_is_one_signed_byte(first_byte, refused):
     if not refused:
         assert len(ensure_readable(parse(data))) == 2
         return
-    with pytest.raises(
-        CorruptBytes,
-        match=f"Unexpected aborted transaction version {first_byte}, current version is 0",
-    ) as fault:
+    words = f"Unexpected aborted transaction version {first_byte}, current version is 0"
+    with pytest.raises(CorruptBytes, match=words) as fault:
         ensure_readable(parse(data))
     assert fault.value.position == 34
 

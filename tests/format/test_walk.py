@@ -1,10 +1,7 @@
 """The header walk, compared with a plain version on real bytes, cut and flipped anywhere."""
 
-import gzip
 import itertools
-import json
 import struct
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,23 +10,39 @@ from hypothesis import strategies as st
 
 from kafkaviz.format.batch import BATCH, HEADER, is_control, is_log_append_time, is_transactional
 from kafkaviz.format.walk import Walk, WalkEnd, few_batches, walk
+from tests.conftest import DATA
 from tests.format.plain_walk import walk as plain_walk
 from tests.support.bytes_reader import reader
 from tests.support.cases import all_cases
+from tests.support.recorded import recorded
 
-DATA = Path(__file__).parents[1] / "data"
 NULLS = (DATA / "kafka-4.3.1" / "nulls-0" / "00000000000000000000.log").read_bytes()
 TINY = (DATA / "kafka-4.3.1" / "tiny-index-0" / "00000000000000000049.log").read_bytes()
 SMALL = TINY[: 5 * 119]  # five batches of 119 bytes
 
 
-def vectors() -> list[dict]:
-    """Single batches and messages with the answers of Kafka's own classes (4.3.1)."""
-    with gzip.open(DATA / "batches.jsonl.gz", "rt") as lines:
-        return [json.loads(line) for line in lines]
+# single batches and messages, with the answers of Kafka's own classes (4.3.1)
+WITH_HEADER = [line for line in recorded("batches") if "header" in line]
+MAGIC_2 = [line for line in WITH_HEADER if line["header"]["magic"] == 2]
+CALLED = [line for line in recorded("batches") if "calls" in line]
 
 
-MAGIC_2 = [line for line in vectors() if "header" in line and line["header"]["magic"] == 2]
+FIELDS = {
+    "magic": "magic",
+    "last_offset": "lastOffset",
+    "size_bytes": "sizeInBytes",
+    "crc": "checksum",
+    "max_timestamp_ms": "maxTimestamp",
+}
+FIELDS_OF_MAGIC_2 = {
+    "record_count": "countOrNull",
+    "attributes": "attributes",
+    "base_timestamp_ms": "baseTimestamp",
+    "leader_epoch": "partitionLeaderEpoch",
+    "producer_id": "producerId",
+    "producer_epoch": "producerEpoch",
+    "base_sequence": "baseSequence",
+}
 
 
 def as_dicts(batches: np.ndarray) -> list[dict]:
@@ -68,9 +81,8 @@ def test_a_flipped_byte_never_loops_and_reads_the_same_both_ways(at):
         damaged = bytearray(SMALL)
         damaged[at] ^= mask
         batches, (position, _) = same(bytes(damaged))
-        assert position <= len(SMALL) and all(
-            a["position"] < b["position"] for a, b in itertools.pairwise(batches)
-        )
+        assert position <= len(SMALL)
+        assert all(a["position"] < b["position"] for a, b in itertools.pairwise(batches))
 
 
 @given(st.binary(max_size=400), st.integers(61, 200))
@@ -94,9 +106,8 @@ def test_more_batches_than_one_array_holds():
     header = np.zeros(40_000, HEADER)
     header["base_offset"], header["batch_length_bytes"], header["magic"] = np.arange(40_000), 49, 2
     batches, end = walk(header.tobytes())
-    assert (batches["position"] == np.arange(40_000) * 61).all() and (
-        batches["base_offset"] == np.arange(40_000)
-    ).all()
+    assert (batches["position"] == np.arange(40_000) * 61).all()
+    assert (batches["base_offset"] == np.arange(40_000)).all()
     assert end == WalkEnd(40_000 * 61, "end")
 
 
@@ -106,51 +117,28 @@ def test_a_file_that_shrinks_ends_the_walk():
     assert steps.end.reason == "short"
 
 
-@all_cases("line", [line for line in vectors() if "header" in line], ids=lambda line: line["name"])
+@all_cases("line", WITH_HEADER, ids=lambda line: line["name"])
 def test_headers_say_what_kafka_says(line):
     """Kafka's accessors (4.3.1) give the same for magic 0, 1 and 2."""
     batches, _ = same(bytes.fromhex(line["hex"]))
     header, row = line["header"], batches[0]
-    assert (row["magic"], row["last_offset"], row["size_bytes"], row["crc"]) == (
-        header["magic"],
-        header["lastOffset"],
-        header["sizeInBytes"],
-        header["checksum"],
-    )
+    names = FIELDS | (FIELDS_OF_MAGIC_2 if row["magic"] == 2 else {})
+    found = {name: row[name] for name in names}
+    assert found == {name: header[kafkas] for name, kafkas in names.items()}
     if row["base_offset"] != -1:
         assert row["base_offset"] == header["baseOffset"]
-    assert row["max_timestamp_ms"] == header["maxTimestamp"]
-    if row["magic"] == 2:
-        assert (
-            row["record_count"],
-            row["attributes"],
-            row["base_timestamp_ms"],
-            row["leader_epoch"],
-        ) == (
-            header["countOrNull"],
-            header["attributes"],
-            header["baseTimestamp"],
-            header["partitionLeaderEpoch"],
-        )
-        assert (row["producer_id"], row["producer_epoch"], row["base_sequence"]) == (
-            header["producerId"],
-            header["producerEpoch"],
-            header["baseSequence"],
-        )
 
 
-@all_cases("line", [line for line in MAGIC_2], ids=lambda line: line["name"])
+@all_cases("line", MAGIC_2, ids=lambda line: line["name"])
 def test_attributes_say_what_kafka_says(line):
     """Kafka's accessors name the bits of magic 2 the same."""
     batches, header = walk(bytes.fromhex(line["hex"]))[0][:1], line["header"]
-    assert (
-        is_transactional(batches)[0] == header["isTransactional"]
-        and is_control(batches)[0] == header["isControlBatch"]
-    )
+    assert is_transactional(batches)[0] == header["isTransactional"]
+    assert is_control(batches)[0] == header["isControlBatch"]
     assert is_log_append_time(batches)[0] == (header["timestampType"] == "LogAppendTime")
 
 
-@all_cases("line", [line for line in vectors() if "calls" in line], ids=lambda line: line["name"])
+@all_cases("line", CALLED, ids=lambda line: line["name"])
 def test_broken_batches_are_found_where_kafka_finds_them(line):
     """Kafka's own walk (4.3.1) finds as many batches, and ends or raises at the same byte."""
     batches, (position, reason) = same(bytes.fromhex(line["hex"]))
@@ -161,10 +149,8 @@ def test_broken_batches_are_found_where_kafka_finds_them(line):
     if "exception" in next_batch or "class" in next_batch:
         assert reason == "bad-length"
     else:
-        assert (len(batches), position) == (
-            next_batch["result"]["batches"],
-            next_batch["result"]["end_position"],
-        )
+        found = {"batches": len(batches), "end_position": position}
+        assert next_batch["result"].items() >= found.items()
     last = calls.get(".lastOffset", {}).get("result")
     if last is not None:
         assert batches[0]["last_offset"] == last

@@ -9,9 +9,9 @@ from kafkaviz.binary import codec
 from kafkaviz.binary.decoders import runs
 from kafkaviz.cli.dumping import compiled_records, record_lines
 from kafkaviz.cli.dumping.compiled_records import is_utf8
-from kafkaviz.format.batch import HEADER, LENGTH_END
 from kafkaviz.format.record import Record, build
 from tests.cli.dumping.running import dumped
+from tests.cli.hostile_files import batch
 from tests.support.cases import all_cases
 
 LOG = "00000000000000000000.log"
@@ -40,21 +40,20 @@ def encode_log(batches: list[tuple]) -> bytes:
     for number, (records, codec_id, attributes, base_sequence) in enumerate(batches):
         body = build(records)
         body = codec.compress(codec.name(codec_id), body) if codec_id and records else body
-        header = np.zeros(1, HEADER)
-        header["base_offset"], header["record_count"], header["magic"] = (
-            100 * number,
+        log += batch(
+            body,
             len(records),
-            2,
-        )
-        header["batch_length_bytes"] = HEADER.itemsize - LENGTH_END + len(body)
-        header["attributes"], header["base_timestamp_ms"], header["max_timestamp_ms"] = (
+            100 * number,
             codec_id | attributes,
-            10**12,
-            10**12 + 7,
+            time_ms=10**12,
+            max_timestamp_ms=10**12 + 7,
+            base_sequence=base_sequence,
         )
-        header["base_sequence"] = base_sequence
-        log += header.tobytes() + body
     return log
+
+
+def no_runs(_lines, batches: np.ndarray, _sizes) -> list[tuple[int, int, int]]:
+    return [(0, len(batches), -1)]
 
 
 @pytest.mark.slow
@@ -69,11 +68,7 @@ def test_both_ways_print_the_same(options, batches, tmp_path_factory):
         patch.setattr(runs, "LIBRARY_RANGES", 0)
         compiled = dumped(folder, [*options, LOG])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            record_lines.RecordLines,
-            "_codec_runs",
-            lambda _lines, batches, _sizes: [(0, len(batches), -1)],
-        )
+        patch.setattr(record_lines.RecordLines, "_codec_runs", no_runs)
         assert dumped(folder, [*options, LOG]) == compiled
     assert compiled.out.count(b"baseOffset: ") >= len(batches)
     assert compiled.status == 0
