@@ -8,6 +8,7 @@ import streamlit as st
 
 from kafkaviz import messages, workshop
 from kafkaviz.app.state import session_language
+from kafkaviz.app.widgets import progress_strip
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest.job import Progress
@@ -19,7 +20,12 @@ workshop.register()  # as the script of each page does
 
 @pytest.fixture
 def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
-    """Records the ingests that pages start. Set .progress before a page runs."""
+    """Records the ingests that pages start. Set .progress before a page runs.
+
+    No directory, root or master comes from the environment.
+    """
+    for name in ("KAFKAVIZ_DIR", "KAFKAVIZ_ALLOW_ROOT", "KAFKAVIZ_MASTER"):
+        monkeypatch.delenv(name, raising=False)
     fake = FakeStarts(
         Progress(
             done_tasks=2,
@@ -33,6 +39,12 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
     monkeypatch.setattr(job, "start_ingest", fake)
     forget_runs()
     return fake
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a page wait for its jobs, so that no progress is drawn."""
+    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
 
 
 @pytest.fixture

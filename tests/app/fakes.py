@@ -1,9 +1,11 @@
 import time
+from threading import Event
 
 from kafkaviz.app.state.check_jobs import check_jobs
 from kafkaviz.app.state.ingests import server_ingests
 from kafkaviz.app.state.measure_jobs import batching_jobs, measure_jobs
 from kafkaviz.app.state.queries import queries
+from kafkaviz.jobs import Job, ReadProgress
 from kafkaviz.pipeline.ingest.job import Progress
 
 
@@ -43,3 +45,9 @@ def forget_runs() -> None:
     """Forgets all runs of this server; the cached content of directories stays."""
     for registry in (server_ingests, check_jobs, measure_jobs, batching_jobs, queries):
         registry.clear()
+
+
+def cancelled_job() -> Job:
+    job = Job(lambda report: Event().wait(60), ReadProgress())
+    job.cancel()
+    return job

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.analysis.broker_health import check
+from kafkaviz.messages import say
 from tests.support.browser import SPARK_PATIENCE_MS, sync_api
 
 pytestmark = pytest.mark.browser
@@ -68,10 +69,10 @@ def test_only_errors(findings):
     assert 0 < findings.locator(".item").count() < before
     assert "severity=error" in findings.url
     assert findings.locator(".verdict h2").inner_text().startswith("This broker will start")
-    findings.locator(".chip", has_text="All").click()
 
 
-def test_the_chips_count_findings(findings, damaged):
+def test_the_page_of_a_damaged_broker(findings, damaged):
+    """The chips count findings; the next start is below them, and nothing is below it."""
     health = check(damaged)
     chip_counts = {
         chip.inner_text().split("\n")[0]: int(chip.locator("small").inner_text())
@@ -80,11 +81,23 @@ def test_the_chips_count_findings(findings, damaged):
     assert chip_counts["All"] == len(health.findings) > findings.locator(".item").count()
     names = {"error": "Errors", "warning": "Warnings", "info": "Worth knowing"}
     assert {name: chip_counts.get(names[name], 0) for name in names} == health.counts
+    findings.locator(".doing").wait_for()
+    bottom = "e => e.getBoundingClientRect().bottom"
+    parts = (".verdict", ".columns", ".st-key-kv_rebuilt_indexes", ".doing")
+    ends = [findings.locator(part).last.evaluate(bottom) for part in parts]
+    assert ends == sorted(ends)
+    elements = "[data-testid=stMainBlockContainer] [data-testid=stElementContainer]"
+    assert findings.locator(elements).last.evaluate(bottom) <= ends[-1] + 1
 
 
 def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, damaged):
-    """By keyboard: the slot is the chosen field, and Back returns to the same finding."""
+    """By keyboard: the slot is the chosen field, and Back returns to the same finding.
+
+    The command in its next step is written as one, without backticks.
+    """
     findings.locator(".item", has_text="bookings-0 858.index").click()
+    assert findings.locator(".det code").inner_text() == "kafkaviz rebuild --out"
+    assert "`" not in findings.locator(".det").inner_text()
     first = findings.locator(".hex-dump .bad").first.inner_text()
     before = findings.locator(".det .where").inner_text()
     findings.locator(".det a.onward").focus()
@@ -104,6 +117,20 @@ def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, da
     findings.go_back()
     findings.locator(".item").first.wait_for(timeout=SPARK_PATIENCE_MS)
     assert findings.locator(".det .where").inner_text() == before
+
+
+def test_a_finding_leads_to_the_transactions_of_its_segment(page, server):
+    """Another offset to fetch from is computed and is in the address."""
+    page.goto(f"{server}/health")
+    page.get_by_text(say("finding_title.open_transaction")).first.click()
+    page.get_by_role("link", name=say("finding_list.show_transactions")).click()
+    page.locator(".st-key-kv_fig_transactions .js-plotly-plot .bars .point").first.wait_for()
+    field = page.get_by_label(say("fetch_steps.field"))
+    field.fill("18900")
+    field.press("Enter")
+    page.get_by_text(say("fetch_steps.title_nothing", offset=18900)).wait_for()
+    page.wait_for_url("**fetch=18900*")
+    assert "segment=15904" in page.url and "tab=Transactions" in page.url
 
 
 @pytest.mark.nightly
@@ -126,9 +153,8 @@ def test_the_bytes_of_a_tail_are_pinned_with_the_last_batch(page, server, killed
     page.locator(".det a.onward").click()
     page.locator(".hex .h.on").first.wait_for()
     page.locator(".detail svg").wait_for()
-    assert (
-        page.locator(".kv-sw.byte-torn").count() == 1 and page.locator(".detail svg").count() == 1
-    )
+    assert page.locator(".kv-sw.byte-torn").count() == 1
+    assert page.locator(".detail svg").count() == 1
 
 
 def test_the_release_is_chosen_and_is_in_the_address(findings):
@@ -139,31 +165,6 @@ def test_the_release_is_chosen_and_is_in_the_address(findings):
     findings.get_by_text("As inferred from the files", exact=True).click()
     findings.get_by_role("button", name="As Kafka 4.3.1, inferred from the files").wait_for()
     assert "kafka=" not in findings.url.split("dir=")[1].replace("/kafka", "")
-
-
-def test_a_command_in_a_next_step_is_written_as_one(findings):
-    """Without backticks."""
-    findings.locator(".item", has_text="bookings-0 858.index").click()
-    assert (
-        findings.locator(".det code").inner_text() == "kafkaviz rebuild --out"
-        and "`" not in findings.locator(".det").inner_text()
-    )
-
-
-def test_the_next_start_is_below_the_findings_and_nothing_is_below_it(page, findings):
-    findings.locator(".doing").wait_for()
-    bottom = "e => e.getBoundingClientRect().bottom"
-    ends = [
-        page.locator(part).last.evaluate(bottom)
-        for part in (".verdict", ".columns", ".st-key-kv_rebuilt_indexes", ".doing")
-    ]
-    assert ends == sorted(ends)
-    assert (
-        page.locator(
-            "[data-testid=stMainBlockContainer] [data-testid=stElementContainer]"
-        ).last.evaluate(bottom)
-        <= ends[-1] + 1
-    )
 
 
 @pytest.mark.nightly

@@ -34,22 +34,16 @@ def test_a_sound_segment(clean):
     assert (
         words["title"].replace("\u202f", " ") == "Every 4 906 bytes or so, one batch gets an entry"
     )
-    assert (
-        words["asked"]["row"] == 413
-        and words["address"]["segment"] == "7975"
-        and len(tables["batch"]["position"]) == 906
-    )
-    assert (
-        "<dt>Interval when written</dt>" in text
-        and "4 095 – 4 103 B" in text
-        and "size <small>(inferred)</small>" in text
-    )
+    assert words["asked"]["row"] == 413
+    assert words["address"]["segment"] == "7975"
+    assert len(tables["batch"]["position"]) == 906
+    assert "<dt>Interval when written</dt>" in text
+    assert "4 095 – 4 103 B" in text
+    assert "size <small>(inferred)</small>" in text
     assert ["479 997</span></td>" in row for row in chosen_rows(at)] == [True, True, False]
-    assert (
-        "■ slot 95" in chosen_rows(at)[0]
-        and "00000e42 000752fd" in chosen_rows(at)[1]
-        and "slot 95" in chosen_rows(at)[2]
-    )
+    assert "■ slot 95" in chosen_rows(at)[0]
+    assert "00000e42 000752fd" in chosen_rows(at)[1]
+    assert "slot 95" in chosen_rows(at)[2]
     assert [tab.label.split(" :")[0] for tab in at.tabs] == [
         "Batches",
         "Index",
@@ -57,6 +51,13 @@ def test_a_sound_segment(clean):
         "Transactions",
         "Bytes",
     ]
+
+
+def test_a_page_without_a_segment_opens_one_with_several_records_per_batch(clean):
+    text = spaced_html(page(clean))
+    assert (
+        'payments-0 <span class="kv-fnt" style="font-weight:500">from offset 7 975</span>' in text
+    )
 
 
 def test_the_whole_tables_are_downloads(clean):
@@ -72,26 +73,17 @@ def test_the_whole_tables_are_downloads(clean):
 def test_a_killed_segment(killed):
     at = page(killed, "append-time-0", 0)
     words, _ = sent(at)
-    assert words["title"].startswith("The index was created at 64 KiB") and words["tail"] == {
-        "kind": "torn",
-        "size": 45,
-    }
-    assert (
-        words["lanes"]["index"]["unwritten"] == "never_written"
-        and words["lanes"]["index"]["slots"] == 8192
-    )
+    assert words["title"].startswith("The index was created at 64 KiB")
+    assert words["tail"] == {"kind": "torn", "size": 45}
+    assert words["lanes"]["index"]["unwritten"] == "never_written"
+    assert words["lanes"]["index"]["slots"] == 8192
     assert '<span style="color:var(--kv-torn-text)">45 B, torn</span>' in spaced_html(at)
 
 
 @pytest.mark.parametrize(
     ("partition", "segment", "title", "words"),
     [
-        (
-            "rides-0",
-            1811,
-            "No .index: every search",
-            ["No .index", "missing", "from byte 0"],
-        ),
+        ("rides-0", 1811, "No .index: every search", ["No .index", "missing", "from byte 0"]),
         ("rides-0", 607, "No .timeindex", ["No .timeindex", "missing"]),
         (
             "bookings-0",
@@ -114,9 +106,8 @@ def test_damaged_segments(damaged, partition, segment, title, words):
 def test_what_is_pinned_first_in_a_damaged_segment(damaged):
     """The slot that leads astray, in the ruler and in the table of the index."""
     at = page(damaged, "bookings-0", 858)
-    assert (
-        sent(at)[0]["asked"]["slot"] == 3 and "after the batch of this offset" in chosen_rows(at)[1]
-    )
+    assert sent(at)[0]["asked"]["slot"] == 3
+    assert "after the batch of this offset" in chosen_rows(at)[1]
 
 
 @pytest.mark.parametrize(
@@ -137,10 +128,8 @@ def test_nothing_to_draw(source, partition, segment, finding, request):
 
 def test_an_archive_is_named_as_it_was_given():
     text = spaced_html(page(SAMPLES / "kafka-4.3.1-clean.tar.gz", "nonexist-0"))
-    assert (
-        "kafka-4.3.1-clean.tar.gz holds no topic-partition nonexist-0" in text
-        and "unpacked" not in text
-    )
+    assert "kafka-4.3.1-clean.tar.gz holds no topic-partition nonexist-0" in text
+    assert "unpacked" not in text
 
 
 def test_a_missing_segment_names_those_there_are(damaged):
@@ -167,19 +156,16 @@ def test_a_pin_that_is_not_there(clean, pin, why):
 
 def test_the_shade_is_in_the_address(clean):
     words, _ = sent(page(clean, "payments-0", 7975, shade="Size"))
-    assert words["shade"] == {"by": "Size", "low": 78, "high": 2894} and words["hint"].startswith(
-        "Darker is larger"
-    )
+    assert words["shade"] == {"by": "Size", "low": 78, "high": 2894}
+    assert words["hint"].startswith("Darker is larger")
 
 
 def test_a_large_segment_is_sent_in_slices(clean):
     """10 905 batches: 2000 of them, around the pin."""
     words, tables = sent(page(clean, "heartbeat-0", 0, pin="9000"))
-    assert (
-        words["slice"]["from_row"] == 8000
-        and words["slice"]["rows"] == 10905
-        and len(tables["batch"]["position"]) == 2000
-    )
+    assert words["slice"]["from_row"] == 8000
+    assert words["slice"]["rows"] == 10905
+    assert len(tables["batch"]["position"]) == 2000
     assert words["asked"]["row"] == 9000
 
 
@@ -191,10 +177,8 @@ def test_a_segment_in_another_state(clean, tmp_path):
             folder / "payments-0" / f"{7975:020d}.{kind}.cleaned"
         )
     at = page(folder, "payments-0", 7975)
-    assert (
-        "Its files are .cleaned: a compaction was writing them." in spaced_html(at)
-        and sent(at)[0]["slice"]["rows"] == 906
-    )
+    assert "Its files are .cleaned: a compaction was writing them." in spaced_html(at)
+    assert sent(at)[0]["slice"]["rows"] == 906
 
 
 def test_a_log_that_may_not_be_read(clean, nothing_cached, monkeypatch):
@@ -224,10 +208,8 @@ def test_a_log_that_grows_meanwhile(clean, tmp_path, monkeypatch):
     log, real = folder / "refunds-0" / f"{1:020d}.log", segment_cache.anatomy.file.read
     monkeypatch.setattr(segment_cache.anatomy, "read_tail", lambda *_: os.utime(log, ns=(1, 1)))
     at = page(folder, "refunds-0", 1)
-    assert (
-        f"{1:020d}.log changed while it was read" in spaced_html(at)
-        and sent(at)[0]["slice"]["rows"] == 174
-    )
+    assert f"{1:020d}.log changed while it was read" in spaced_html(at)
+    assert sent(at)[0]["slice"]["rows"] == 174
     monkeypatch.undo()
     assert segment_cache.anatomy.file.read is real
     next(button for button in at.button if button.key == "kv_read_again").click().run()
@@ -247,9 +229,8 @@ def test_names_from_disk_become_no_markup(clean, tmp_path):
     shutil.copytree(clean / "refunds-0", tmp_path / evil)
     at = page(tmp_path, evil, 1)
     assert "<img" not in spaced_html(at) and "&lt;img src=x" in spaced_html(at)
-    assert "<img" not in spaced_html(page(tmp_path, evil, "<img>")) and "<img" not in spaced_html(
-        page(tmp_path, "<img>-1", 1)
-    )
+    assert "<img" not in spaced_html(page(tmp_path, evil, "<img>"))
+    assert "<img" not in spaced_html(page(tmp_path, "<img>-1", 1))
 
 
 def test_names_that_are_no_text(clean, tmp_path):
@@ -276,23 +257,14 @@ def test_in_chinese(clean, killed):
     """Title, facts, tables, ruler and tabs; Kafka's terms and the words in the address stay."""
     at = page(clean, "payments-0", 7975, pin="11612", lang="zh", tab="Time index", shade="Size")
     text, words = spaced_html(at), sent(at)[0]
-    assert (
-        "906 个批次，共 1023 KiB。209 个有索引项" in text
-        and "<dt>保留到</dt>" in text
-        and "<th>时间戳（UTC）</th>" in text
-    )
-    assert (
-        words["title"].replace("\u202f", " ") == "大约每 4 906 字节有一个批次得到索引项"
-        and words["shade"]["by"] == "Size"
-    )
+    assert "906 个批次，共 1023 KiB。209 个有索引项" in text
+    assert "<dt>保留到</dt>" in text
+    assert "<th>时间戳（UTC）</th>" in text
+    assert words["title"].replace("\u202f", " ") == "大约每 4 906 字节有一个批次得到索引项"
+    assert words["shade"]["by"] == "Size"
     assert words["words"]["axis"] == ".log 的字节" and words["hint"].startswith("越深越大")
-    assert [tab.label for tab in at.tabs] == [
-        "批次",
-        "偏移量索引",
-        "时间索引",
-        "事务",
-        "字节",
-    ] and at.session_state["tab"] == "时间索引"
+    assert [tab.label for tab in at.tabs] == ["批次", "偏移量索引", "时间索引", "事务", "字节"]
+    assert at.session_state["tab"] == "时间索引"
     tail = spaced_html(page(killed, "append-time-0", 0, lang="zh"))
     assert "45 B，残缺" in tail and "<dt>从未写过</dt>" in tail
     assert "没有从偏移量 5 开始的日志段" in spaced_html(page(clean, "payments-0", 5, lang="zh"))

@@ -18,10 +18,7 @@ SLIDERS = [
 
 @pytest.mark.parametrize(
     ("path", "name", "parameter", "beside"),
-    [
-        SLIDERS[0],
-        *(pytest.param(*slider, marks=pytest.mark.nightly) for slider in SLIDERS[1:]),
-    ],
+    [SLIDERS[0], *(pytest.param(*slider, marks=pytest.mark.nightly) for slider in SLIDERS[1:])],
     ids=[slider[2] for slider in SLIDERS],
 )
 def test_every_press_counts(server, page, path, name, parameter, beside):

@@ -16,14 +16,8 @@ from tests.app import segment_page
 from tests.app.segment_page import copy_of
 from tests.support.pages import assert_no_exception, page_html, press_button
 
-pytestmark = pytest.mark.usefixtures("starts")
+pytestmark = pytest.mark.usefixtures("starts", "patient")
 FIELD = "fetch"
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page waits for its jobs, so that no progress is drawn."""
-    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
 
 
 def opened(directory, partition="payments-0", segment=15904, **query):
@@ -106,24 +100,3 @@ def test_in_chinese(clean):
     with speaking("zh"):
         assert say("fetch_steps.title", offset=18767, skipped=59, n=2) in html
         assert say("transaction_lanes.head_outcome") in html
-
-
-@pytest.mark.browser
-def test_the_tab_in_a_browser(page, server):
-    page.goto(f"{server}/segment?tp=payments-0&segment=15904&tab=Transactions")
-    page.locator(".st-key-kv_fig_transactions .js-plotly-plot .bars .point").first.wait_for()
-    field = page.get_by_label(say("fetch_steps.field"))
-    field.fill("18900")
-    field.press("Enter")
-    page.get_by_text(say("fetch_steps.title_nothing", offset=18900)).wait_for()
-    page.wait_for_url("**fetch=18900*")
-    assert "tab=Transactions" in page.url
-
-
-@pytest.mark.browser
-def test_a_finding_leads_to_the_tab(page, server):
-    page.goto(f"{server}/health")
-    page.get_by_text(say("finding_title.open_transaction")).first.click()
-    page.get_by_role("link", name=say("finding_list.show_transactions")).click()
-    page.locator(".st-key-kv_fig_transactions .js-plotly-plot").wait_for()
-    assert "segment=15904" in page.url

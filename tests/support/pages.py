@@ -1,5 +1,6 @@
 """A page without a browser: opened at an address, its controls moved, its words read."""
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 ROOT = Path(__file__).parents[2]
 BROKER = "broker"  # app.py
+PAGES = (BROKER, *sorted(path.stem for path in (ROOT / "pages").glob("*.py")))
 PATIENCE_S = 120
 
 
@@ -41,6 +43,15 @@ def page_html(at: AppTest) -> str:
     )
 
 
+def component_data(at: AppTest, name: str) -> dict:
+    """Returns the JSON that is sent to the component of this name."""
+    return next(
+        json.loads(component.proto.json)
+        for component in at.get("bidi_component")
+        if component.proto.component_name.endswith(name)
+    )
+
+
 def query_value(at: AppTest, name: str) -> str | None:
     """Returns a parameter of the address, which AppTest keeps as a list or as text."""
     value = at.query_params.get(name)
@@ -66,4 +77,10 @@ def select_option(at: AppTest, label: str, value: str) -> AppTest:
 def press_button(at: AppTest, key: str) -> AppTest:
     return assert_no_exception(
         next(button for button in at.button if button.key == key).click().run()
+    )
+
+
+def press_label(at: AppTest, label: str) -> AppTest:
+    return assert_no_exception(
+        next(button for button in at.button if button.label == label).click().run()
     )
