@@ -48,10 +48,7 @@ PAGES = {
     "Health, of a release": ("health", {"kafka": HTML, "finding": TEXT[:-5]}),
     "Disk": ("disk", {}),
     "Compare": ("compare", {"with": HTML, "tp": MARKUP}),
-    "Explore": (
-        "explore",
-        {"sql": f"SELECT topic, '{HTML}' AS \"{MARKUP}\" FROM partitions"},
-    ),
+    "Explore": ("explore", {"sql": f"SELECT topic, '{HTML}' AS \"{MARKUP}\" FROM partitions"}),
     "Explore, refused": ("explore", {"sql": TEXT[:-5]}),
     "Workshop": ("workshop", {"lesson": HTML, "answers": MARKUP}),
 }

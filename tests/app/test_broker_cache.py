@@ -66,10 +66,7 @@ def test_a_directory_is_listed_once_and_again_when_it_changes(directory):
     make_segment(directory / "orders-1", 0, 10, [])
     assert [
         partition.directory for partition in broker_cache.open_snapshot(directory).broker.partitions
-    ] == [
-        "orders-0",
-        "orders-1",
-    ]
+    ] == ["orders-0", "orders-1"]
 
 
 def test_an_error_is_not_cached(tmp_path, starts):
@@ -97,10 +94,8 @@ def test_a_catalog_of_another_version_is_no_catalog(directory, starts):
     path.mkdir(parents=True)
     (path / "_catalog.json").write_text('{"format": 999}')
     assert not broker_cache.is_fresh(snapshot)
-    assert (
-        broker_cache.overview(snapshot).total.batches is None
-        and broker_cache.overview(snapshot).total.offset_entries == 1
-    )
+    assert broker_cache.overview(snapshot).total.batches is None
+    assert broker_cache.overview(snapshot).total.offset_entries == 1
 
 
 @pytest.fixture
@@ -153,10 +148,8 @@ def test_a_damaged_catalog_is_replaced_by_the_next_ingest(directory, read_once, 
     assert broker_cache.is_fresh(snapshot) and broker_cache.overview(snapshot).total.batches == 0
     harm(next(read_once.glob(name)))
     broker_cache.st.cache_resource.clear()
-    assert (
-        broker_cache.overview(snapshot).total.batches is None
-        and broker_cache.overview(snapshot).total.offset_entries == 1
-    )
+    assert broker_cache.overview(snapshot).total.batches is None
+    assert broker_cache.overview(snapshot).total.offset_entries == 1
     assert not broker_cache.is_fresh(snapshot)
     ingests.get_or_start(snapshot).wait(30)
     assert broker_cache.is_fresh(snapshot) and broker_cache.overview(snapshot).total.batches == 0
@@ -268,9 +261,10 @@ def test_a_lone_partition_says_nothing_through_its_parents_links(monkeypatch, di
     monkeypatch.setenv(access.ALLOW_ROOT, str(directory))
     access.confine()
     broker = broker_cache.broker(directory / "orders-0")
-    assert dict(broker.properties) == {} and [
-        (problem.path.name, problem.kind) for problem in broker.problems
-    ] == [("meta.properties", "outside")]
+    assert dict(broker.properties) == {}
+    assert [(problem.path.name, problem.kind) for problem in broker.problems] == [
+        ("meta.properties", "outside")
+    ]
 
 
 def test_a_fresh_catalog_shows_the_health(directory, read_once, in_process):
@@ -281,19 +275,15 @@ def test_a_fresh_catalog_shows_the_health(directory, read_once, in_process):
     assert broker_cache.catalog_health(snapshot) is None
     in_process(directory, catalog=read_once, full=True, findings=True)
     stored, expected = broker_cache.catalog_health(snapshot), check(snapshot.broker)
-    assert (
-        stored.findings == expected.findings
-        and stored.restart == expected.restart
-        and stored.assumed_release == expected.assumed_release
-        and stored.now_ms == expected.now_ms
-        and stored.metadata_retention() == expected.metadata_retention()
-    )
+    assert stored.findings == expected.findings
+    assert stored.restart == expected.restart
+    assert stored.assumed_release == expected.assumed_release
+    assert stored.now_ms == expected.now_ms
+    assert stored.metadata_retention() == expected.metadata_retention()
     assert broker_cache.catalog_error_count(snapshot) == stored.counts["error"] > 0
     (directory / "orders-0" / f"{1000:020d}.log").write_bytes(b"x")
-    assert (
-        broker_cache.catalog_health(broker_cache.open_snapshot(directory)) is None
-        and broker_cache.catalog_error_count(broker_cache.open_snapshot(directory)) == 0
-    )
+    assert broker_cache.catalog_health(broker_cache.open_snapshot(directory)) is None
+    assert broker_cache.catalog_error_count(broker_cache.open_snapshot(directory)) == 0
 
 
 def overwrite(path: Path) -> None:

@@ -1,99 +1,78 @@
 """The bytes view of any file, without a browser: also of files without batches."""
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.pages.segment import file_label
 from tests.app.segment_page import bytes_sent, page, spaced_html
+from tests.support.brokers import copy_partitions
 
 pytestmark = pytest.mark.usefixtures("starts")
+LOG = "00000000000000007975.log"
 
-META = {"tab": "Bytes", "file": "meta.properties"}
+
+def opened(directory: Path, **query: str) -> AppTest:
+    return page(directory, "payments-0", 7975, tab="Bytes", **query)
 
 
-def offered(at) -> list[str]:
+def pane(at: AppTest) -> dict:
+    return bytes_sent(at)["panes"][0]
+
+
+def offered(at: AppTest) -> list[str]:
     (control,) = [group.options for group in at.button_group if group.label == "File"]
-    (menu,) = [
-        list(element.proto.options)
-        for element in at.get("menu_button")
-        if element.proto.label == "Other files"
-    ]
+    menus = [element.proto for element in at.get("menu_button")]
+    (menu,) = [menu.options for menu in menus if menu.label == "Other files"]
     return [*control, *menu]
 
 
 @pytest.fixture
 def copied(clean, tmp_path) -> Path:
-    directory = tmp_path / "broker"
-    directory.mkdir()
-    for path in clean.iterdir():
-        if path.is_file():
-            shutil.copy(path, directory)
-    shutil.copytree(clean / "payments-0", directory / "payments-0")
-    return directory
+    return copy_partitions(clean, tmp_path / "broker", {"payments-0"})
 
 
 def test_files_next_to_the_segment(clean):
     """Snapshots and small files of the topic-partition, and the broker's own."""
-    at = page(clean, "payments-0", 7975, tab="Bytes", file="leader-epoch-checkpoint")
-    words = bytes_sent(at)
-    assert (words["file"], words["panes"][0]["of"], words["panes"][0]["start"]) == (
-        "leader-epoch-checkpoint",
-        "file",
-        0,
-    )
-    assert (
-        words["panes"][0]["end"]
-        == (clean / "payments-0" / "leader-epoch-checkpoint").stat().st_size
-    )
+    name = "leader-epoch-checkpoint"
+    at = opened(clean, file=name)
+    size = (clean / "payments-0" / name).stat().st_size
+    assert bytes_sent(at)["file"] == name
+    assert (pane(at)["of"], pane(at)["start"], pane(at)["end"]) == ("file", 0, size)
     names = offered(at)
-    assert names[:5] == [".log", ".index", ".timeindex", ".txnindex", "leader-epoch-checkpoint"]
-    assert {
-        "partition.metadata",
-        "meta.properties",
-        ".kafka_cleanshutdown",
-        "recovery-point-offset-checkpoint",
-    } <= set(names)
+    assert names[:5] == [".log", ".index", ".timeindex", ".txnindex", name]
+    small = "meta.properties", ".kafka_cleanshutdown", "recovery-point-offset-checkpoint"
+    assert {"partition.metadata", *small} <= set(names)
     assert any(name.endswith(".snapshot") for name in names)
 
 
 def test_a_file_of_the_broker_directory(clean):
     """Every byte has a name."""
-    pane = bytes_sent(page(clean, "payments-0", 7975, **META))["panes"][0]
-    assert (
-        pane["spans"][0][0] == 0
-        and pane["spans"][-1][1] == pane["end"] == (clean / "meta.properties").stat().st_size
-    )
+    shown = pane(opened(clean, file="meta.properties"))
+    assert shown["spans"][0][0] == 0
+    assert shown["spans"][-1][1] == shown["end"] == (clean / "meta.properties").stat().st_size
 
 
-def test_a_byte_of_the_address(clean):
-    """It is shown first. A malformed number, or one after the end, changes nothing."""
-    assert (
-        bytes_sent(page(clean, "payments-0", 7975, byte="40", **META))["panes"][0]["chosen"] == 40
-    )
-    assert bytes_sent(page(clean, "payments-0", 7975, byte="-4", **META))["panes"][0]["chosen"] == 0
-    end = bytes_sent(page(clean, "payments-0", 7975, byte="9" * 14, **META))["panes"][0]
-    assert end["chosen"] == end["end"] - 1
-    assert (
-        bytes_sent(page(clean, "payments-0", 7975, byte="9" * 400, **META))["panes"][0]["chosen"]
-        == 0
-    )
+@pytest.mark.parametrize(
+    ("byte", "chosen"), [("40", 40), ("-4", 0), ("9" * 400, 0), ("9" * 14, -1)]
+)
+def test_a_byte_of_the_address(clean, byte, chosen):
+    """It is shown first: a malformed number changes nothing, and after the end is the last one."""
+    shown = pane(opened(clean, file="meta.properties", byte=byte))
+    assert shown["chosen"] == (chosen if chosen >= 0 else shown["end"] - 1)
 
 
 def test_a_byte_of_the_log_pins_its_batch(clean):
     """A slot of an index does too; a pin in the address has priority."""
-    batch = bytes_sent(page(clean, "payments-0", 7975, tab="Bytes", byte="480000"))
-    assert (batch["panes"][0]["start"], batch["panes"][0]["chosen"]) == (479997, 480000)
-    at = page(clean, "payments-0", 7975, tab="Bytes", file=".index", byte="764")
-    assert (
-        bytes_sent(at)["panes"][0]["chosen"] == 764
-        and ">479 997<" in spaced_html(at).split('<tr class="on"')[1]
-    )
-    pinned = bytes_sent(page(clean, "payments-0", 7975, tab="Bytes", byte="480000", pin="7975"))
-    assert pinned["panes"][0]["start"] == 0
+    batch = pane(opened(clean, byte="480000"))
+    assert (batch["start"], batch["chosen"]) == (479997, 480000)
+    at = opened(clean, file=".index", byte="764")
+    assert pane(at)["chosen"] == 764
+    assert ">479 997<" in spaced_html(at).split('<tr class="on"')[1]
+    assert pane(opened(clean, byte="480000", pin="7975"))["start"] == 0
 
 
 @pytest.mark.parametrize(
@@ -101,44 +80,34 @@ def test_a_byte_of_the_log_pins_its_batch(clean):
     ["../../etc/passwd", "/etc/passwd", "..", "payments-0", "00000000000000000000.log", "\0"],
 )
 def test_a_name_that_is_no_file_here(clean, name):
-    assert bytes_sent(page(clean, "payments-0", 7975, tab="Bytes", file=name))["file"] == ".log"
+    assert bytes_sent(opened(clean, file=name))["file"] == ".log"
 
 
 def test_files_that_the_server_may_not_open(copied, tmp_path, monkeypatch):
     """With access to one topic-partition, its broker's files and links stay closed."""
-    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(copied / "payments-0"))
-    at = page(copied / "payments-0", "payments-0", 7975, **META)
-    assert bytes_sent(
-        at
-    ) is None and "is outside the directories that this server may open" in spaced_html(at)
-    assert bytes_sent(
-        page(copied / "payments-0", "payments-0", 7975, tab="Bytes", file="partition.metadata")
-    )
+    allowed = copied / "payments-0"
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(allowed))
+    at = opened(allowed, file="meta.properties")
+    assert bytes_sent(at) is None
+    assert "is outside the directories that this server may open" in spaced_html(at)
+    assert bytes_sent(opened(allowed, file="partition.metadata"))
     (tmp_path / "secret").write_text("hidden")
-    os.symlink(tmp_path / "secret", copied / "payments-0" / "notes")
+    os.symlink(tmp_path / "secret", allowed / "notes")
     st.cache_data.clear()
-    assert (
-        bytes_sent(page(copied / "payments-0", "payments-0", 7975, tab="Bytes", file="notes"))
-        is None
-    )
+    assert bytes_sent(opened(allowed, file="notes")) is None
 
 
 def test_renamed_files_and_empty_ones(copied):
     """The renamed copy of a live file, a foreign file, and an empty one."""
-    stem = "00000000000000007975"
-    (copied / "payments-0" / f"{stem}.index.deleted").write_bytes(b"\0" * 16)
+    renamed = "00000000000000007975.index.deleted"
+    (copied / "payments-0" / renamed).write_bytes(b"\0" * 16)
     (copied / "payments-0" / "![a](b)__x__").write_bytes(b"abc")
     (copied / ".lock").write_bytes(b"")
-    assert (
-        bytes_sent(page(copied, "payments-0", 7975, tab="Bytes", file=f"{stem}.index.deleted"))[
-            "panes"
-        ][0]["end"]
-        == 16
-    )
+    assert pane(opened(copied, file=renamed))["end"] == 16
     odd = file_label("![a](b)__x__")
-    words = bytes_sent(page(copied, "payments-0", 7975, tab="Bytes", file=odd))
-    assert words["panes"][0]["spans"][0][2] == "unknown file" and "\\_" in odd
-    at = page(copied, "payments-0", 7975, tab="Bytes", file=".lock")
+    assert pane(opened(copied, file=odd))["spans"][0][2] == "unknown file"
+    assert "\\_" in odd
+    at = opened(copied, file=".lock")
     assert bytes_sent(at) is None and ".lock has 0 bytes." in spaced_html(at)
 
 
@@ -151,24 +120,24 @@ def test_renamed_files_and_empty_ones(copied):
     ],
 )
 def test_a_log_without_a_whole_batch_has_its_bytes(copied, data, name):
-    log = copied / "payments-0" / "00000000000000007975.log"
-    log.write_bytes(data)
+    (copied / "payments-0" / LOG).write_bytes(data)
     at = page(copied, "payments-0", 7975)
-    pane = bytes_sent(at)["panes"][0]
-    assert (pane["of"], pane["end"], pane["data"]) == ("file", len(data), len(data))
-    assert name in [span[2] for span in pane["spans"]]
-    assert pane["spans"][-1][1] == len(data) and "No whole batch in this log" in spaced_html(at)
+    shown = pane(at)
+    assert (shown["of"], shown["end"], shown["data"]) == ("file", len(data), len(data))
+    assert name in [span[2] for span in shown["spans"]]
+    assert shown["spans"][-1][1] == len(data)
+    assert "No whole batch in this log" in spaced_html(at)
 
 
 def test_an_empty_log_has_its_indexes(copied):
-    (copied / "payments-0" / "00000000000000007975.log").write_bytes(b"")
+    (copied / "payments-0" / LOG).write_bytes(b"")
     at = page(copied, "payments-0", 7975)
-    assert bytes_sent(at) is None and "00000000000000007975.log has 0 bytes." in spaced_html(at)
-    assert bytes_sent(page(copied, "payments-0", 7975, file=".index"))["panes"][0]["end"] == 209 * 8
+    assert bytes_sent(at) is None and f"{LOG} has 0 bytes." in spaced_html(at)
+    assert pane(opened(copied, file=".index"))["end"] == 209 * 8
 
 
 def test_indexes_without_a_log_have_their_bytes(copied):
-    (copied / "payments-0" / "00000000000000007975.log").unlink()
+    (copied / "payments-0" / LOG).unlink()
     at = page(copied, "payments-0", 7975)
     assert bytes_sent(at)["file"] == ".index" and "No .log has this base offset" in spaced_html(at)
 
@@ -178,19 +147,16 @@ def test_a_directory_without_a_segment(copied):
         if path.name != "partition.metadata":
             path.unlink()
     at = page(copied, "payments-0")
-    assert bytes_sent(at)[
-        "file"
-    ] == "partition.metadata" and "No segment in this directory" in spaced_html(at)
+    assert bytes_sent(at)["file"] == "partition.metadata"
+    assert "No segment in this directory" in spaced_html(at)
 
 
 def test_few_of_many_snapshots_are_offered(copied):
     for base_offset in range(0, 20000, 100):
         (copied / "payments-0" / f"{base_offset:020}.snapshot").write_bytes(b"x")
-    at = page(copied, "payments-0", 7975, tab="Bytes", file="00000000000000019900.snapshot")
+    at = opened(copied, file="00000000000000019900.snapshot")
     assert bytes_sent(at)["file"] == "00000000000000019900.snapshot"
     names = offered(at)[5:]
-    assert (
-        len(names) == 40
-        and "00000000000000008000.snapshot" in names
-        and "00000000000000000100.snapshot" not in names
-    )
+    assert len(names) == 40
+    assert "00000000000000008000.snapshot" in names
+    assert "00000000000000000100.snapshot" not in names

@@ -17,9 +17,8 @@ def test_the_pinned_batch_of_the_address(clean):
     words = bytes_sent(at)
     assert (words["file"], words["before"], words["after"]) == (".log", "11592", "11626")
     assert (words["panes"][0]["start"], words["panes"][0]["data"]) == (479997, 1861)
-    assert "lengths, counts, positions" in spaced_html(at) and "never written" not in spaced_html(
-        at
-    )
+    assert "lengths, counts, positions" in spaced_html(at)
+    assert "never written" not in spaced_html(at)
 
 
 def test_the_file_of_the_address(killed):
@@ -48,9 +47,8 @@ def test_bytes_in_chinese(killed):
     """The descriptions are translated; the names of fields are Kafka's."""
     words = bytes_sent(page(killed, "append-time-0", 0, pin="7180", tab="Bytes", lang="zh"))
     fields = {span[2]: span[5] for span in words["panes"][0]["spans"]}
-    assert fields["lastOffsetDelta"].endswith("索引项存的键就是它。") and fields["crc"].endswith(
-        "校验一致。"
-    )
+    assert fields["lastOffsetDelta"].endswith("索引项存的键就是它。")
+    assert fields["crc"].endswith("校验一致。")
     assert words["words"]["fields"] == "字段" and words["language"] == "zh"
     words = bytes_sent(page(killed, "append-time-0", 0, tab="Bytes", file=".index", lang="zh"))
     unwritten = next(span for span in words["panes"][0]["spans"] if span[4] == "unwritten")

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.usefixtures("starts", "chinese")
 CLEAN, DAMAGED, KILLED, UNSTARTABLE = "clean", "damaged", "killed", "unstartable"
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 PAYMENTS = {"tp": "payments-0", "segment": "7975", "pin": "11612"}
+COMMITTED = {"isolation": "read_committed"}
 TORN = {"tp": "append-time-0", "segment": "0"}
 PAGES = [
     ("broker", CLEAN, {}),
@@ -26,6 +27,12 @@ PAGES = [
     ("segment", KILLED, TORN | {"tab": "Bytes", "pin": "7180"}),
     ("segment", DAMAGED, {"tp": "bookings-0", "segment": "858", "tab": "Offset index"}),
     ("lookup", CLEAN, {"tp": "orders-0", "by": "timestamp", "target": "1790000445"}),
+    ("lookup", CLEAN, {"tp": "orders-0", "by": "offset", "target": "500"}),
+    ("lookup", CLEAN, {"tp": "orders-0", "by": "timestamp", "target": "max"} | COMMITTED),
+    ("lookup", CLEAN, {"tp": "sensors-late-0", "by": "timestamp", "target": "1790003000000"}),
+    ("lookup", CLEAN, {"set": "full"}),
+    ("lookup", CLEAN, {"set": "twenty", "search": "2.0"}),
+    ("lookup", CLEAN, {"set": "keys", "keys": "6 14 x", "target": "soon"}),
     ("lookup", DAMAGED, {"tp": "bookings-0", "by": "offset", "target": "954"}),
     ("lookup", KILLED, {"tp": "append-time-0", "by": "offset", "target": "99999999"}),
     ("lookup", UNSTARTABLE, {}),
@@ -33,9 +40,6 @@ PAGES = [
     ("rolls", CLEAN, {"tp": "tiny-index-0"}),
     ("rolls", DAMAGED, {}),
     ("tuning", CLEAN, {"tp": "payments-0", "p99": "100 µs warm"}),
-    ("tuning", CLEAN, {"tp": "payments-0", "tab": "Settings"}),
-    ("tuning", CLEAN, {"tp": "payments-0", "tab": "Index"}),
-    ("tuning", CLEAN, {"tp": "payments-0", "tab": "Experts"}),
     ("tuning", KILLED, {"tune": "Whole broker"}),
     ("health", CLEAN, {}),
     ("health", DAMAGED, {"kafka": "2.2"}),
@@ -50,6 +54,15 @@ PAGES = [
     ("workshop", CLEAN, {"lesson": "three-files", "notes": "1"}),
 ]
 ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a row are a sentence
+LABELLED = [
+    "button",
+    "button_group",
+    "download_button",
+    "expander",
+    "selectbox",
+    "select_slider",
+    "text_input",
+]
 CODE = re.compile(r"<code.*?</code>|<td class=\"kv-mono\".*?</td>", re.DOTALL)
 AS_THEY_ARE = re.compile(  # what Kafka writes itself; what the address calls a story
     "Last offset of aborted transaction .* is less than start offset"
@@ -75,10 +88,7 @@ def texts(at: AppTest) -> list[str]:
     return [
         *re.sub(r"<[^>]+>", "\n", CODE.sub("", page_html(at))).splitlines(),
         *(element.proto.alt for element in at.get("plotly_chart")),
-        *(
-            element.label
-            for element in (*at.button, *at.selectbox, *at.select_slider, *at.text_input)
-        ),
+        *(getattr(element.proto, "label", "") for kind in LABELLED for element in at.get(kind)),
         *(text for component in components for text in strings(component)),
     ]
 

@@ -14,7 +14,6 @@ from kafkaviz.analysis.comparison.comparison import BrokerComparison
 from kafkaviz.app.pages.compare import comparison_json, partitions_csv
 from kafkaviz.app.pages.compare_logs import offsets_of_interest
 from kafkaviz.app.state.comparisons import comparisons
-from kafkaviz.app.widgets import progress_strip
 from tests.conftest import DATA, REPLICAS
 from tests.support.pages import (
     assert_no_exception,
@@ -28,13 +27,7 @@ from tests.support.pages import (
 A, B = REPLICAS
 with gzip.open(DATA / "kafka-4.4.0-replica.json.gz", "rt") as file:
     STORY = json.load(file)["partitions"]
-pytestmark = pytest.mark.usefixtures("starts")
-
-
-@pytest.fixture(autouse=True)
-def patience(monkeypatch):
-    """Lets the page wait for the comparison on a busy machine."""
-    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
+pytestmark = pytest.mark.usefixtures("starts", "patient")
 
 
 def page(**query: object):
@@ -156,7 +149,9 @@ def test_nothing_is_compared_twice():
 
 
 def test_the_csv_has_what_the_story_tells(comparison):
-    rows = {row["partition"]: row for row in csv.DictReader(io.StringIO(csv_of(comparison)))}
+    rows = {
+        row["partition"]: row for row in csv.DictReader(io.StringIO(partitions_csv(comparison)))
+    }
     assert len(rows) == len(comparison.partitions)
     bids = rows["bids-0"]
     assert (bids["first_divergent_offset"], bids["leader_epoch_a"], bids["leader_epoch_b"]) == (
@@ -166,10 +161,6 @@ def test_the_csv_has_what_the_story_tells(comparison):
     )
     assert bids["a_keeps_below_if_b_leads"] == bids["b_keeps_below_if_a_leads"] == "180"
     assert rows["crew-one-0"]["records_only_in_a"] == "40"
-
-
-def csv_of(comparison: BrokerComparison) -> str:
-    return partitions_csv(comparison)
 
 
 def test_the_json_is_that_of_the_command(comparison):

@@ -6,7 +6,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import workloads
-from kafkaviz.app.widgets import progress_strip
 from tests.support.pages import ROOT, open_page
 
 ADDRESSES = [
@@ -16,7 +15,6 @@ ADDRESSES = [
         if path.stem != "tuning"
     ),
     {"page": "tuning", "tp": "payments-0"},
-    {"page": "tuning", "tp": "payments-0", "tab": "Settings"},
     {"page": "disk", "tab": "Retention", "topic": "weblogs"},
     {"page": "lookup", "tp": "orders-0", "by": "timestamp"},
     {"page": "rolls", "tp": "orders-0", "of": "orders-0"},
@@ -25,13 +23,7 @@ PATIENCE_S = 300  # a workload of compressed batches on a busy machine
 FEW_STOPS, MAX_STOPS, ALL_STOPS = 1, 12, 1000  # of a slider with many alike
 
 
-pytestmark = pytest.mark.usefixtures("starts")
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page that needs a check waits for it, else it has no slider."""
-    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
+pytestmark = pytest.mark.usefixtures("starts", "patient")
 
 
 def stops(at: AppTest, most: int) -> Iterator[tuple[str, object, object]]:
@@ -86,10 +78,9 @@ def test_every_stop_of_every_slider(address, most):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("most", [FEW_STOPS, MAX_STOPS])
 @pytest.mark.parametrize("workload", workloads.by_title())
-def test_stops_of_every_workload(workload, most):
+def test_stops_of_every_workload(workload):
     """Each workload of Rolls has other settings and refusals: the ends and the middle of each
     slider, and most of its stops.
     """
-    assert fallen(open_page("rolls", workload=workload), most) == []
+    assert fallen(open_page("rolls", workload=workload), MAX_STOPS) == []

@@ -1,7 +1,6 @@
 """The Explore page without a browser and without DuckDB: states, address and downloads."""
 
 import io
-import json
 import queue
 import threading
 import time
@@ -15,6 +14,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from kafkaviz import units
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages import explore
 from kafkaviz.app.pages.explore import QUOTED_COLUMNS, tables_html
@@ -26,15 +26,15 @@ from kafkaviz.messages import verbatim
 from kafkaviz.pipeline.catalog.schema import OWN_TABLES, TABLES
 from kafkaviz.pipeline.sql import query as query_module
 from kafkaviz.pipeline.sql import sql
-from kafkaviz.pipeline.sql.query import (
-    Query,
-    QueryResult,
-    QueryTooLarge,
-    QueryTooLong,
-    WorkerLost,
-)
+from kafkaviz.pipeline.sql.query import Query, QueryResult, QueryTooLarge, QueryTooLong, WorkerLost
 from kafkaviz.pipeline.sql.sql import QueryError
-from tests.support.pages import assert_no_exception, open_page, page_html
+from tests.support.pages import (
+    assert_no_exception,
+    component_data,
+    open_page,
+    page_html,
+    press_label,
+)
 
 CODECS = pa.table(
     {
@@ -107,42 +107,30 @@ def page(directory: Path, **query: str) -> AppTest:
 
 
 def field(at: AppTest) -> dict:
-    return next(
-        json.loads(element.proto.json)
-        for element in at.get("bidi_component")
-        if element.proto.component_name.endswith("kafkaviz.sql")
-    )
-
-
-def press(at: AppTest, label: str) -> AppTest:
-    return assert_no_exception(
-        next(button for button in at.button if button.label == label).click().run()
-    )
+    return component_data(at, "kafkaviz.sql")
 
 
 def test_the_first_question_runs_by_itself(ingested_broker, fake):
     at = page(ingested_broker, ask="codecs")
-    assert field(at)["text"] == QUESTION_BY_NAME["codecs"].sql and fake.queries == [
-        QUESTION_BY_NAME["codecs"].sql
-    ]
-    assert "2 rows, 0.4 s" in page_html(
-        at
-    ) and "A record takes 32 B with zstd, 100 B with none" in page_html(at)
-    assert (
-        '<td class="kv-mono r kv-tight">12\u202f415</td>' in page_html(at)
-        and len(at.get("plotly_chart")) == 1
-    )
+    assert field(at)["text"] == QUESTION_BY_NAME["codecs"].sql
+    assert fake.queries == [QUESTION_BY_NAME["codecs"].sql]
+    assert "2 rows, 0.4 s" in page_html(at)
+    assert "A record takes 32 B with zstd, 100 B with none" in page_html(at)
+    assert '<td class="kv-mono r kv-tight">12\u202f415</td>' in page_html(at)
+    assert len(at.get("plotly_chart")) == 1
     assert field(page(ingested_broker))["text"] == QUESTIONS[0].sql
     assert "1 segment (.cleaned) appears only in the table segments" in page_html(at)
 
 
 def test_a_question_is_chosen(ingested_broker, fake):
     """The address has its name; the first question leaves the address unchanged."""
-    at = press(page(ingested_broker), "Where is the index densest?")
+    at = press_label(page(ingested_broker), "Where is the index densest?")
+    assert at.query_params["ask"] == "densest"
+    assert fake.queries[-1] == QUESTION_BY_NAME["densest"].sql
     assert (
-        at.query_params["ask"] == "densest" and fake.queries[-1] == QUESTION_BY_NAME["densest"].sql
+        "sql" not in at.query_params
+        and "ask" not in press_label(at, QUESTIONS[0].text).query_params
     )
-    assert "sql" not in at.query_params and "ask" not in press(at, QUESTIONS[0].text).query_params
 
 
 def test_a_link_brings_a_query_back(ingested_broker, fake):
@@ -160,28 +148,22 @@ def test_another_column_is_drawn(ingested_broker, fake):
     assert at.query_params["draw"] == "records" and "records: 900 to 12\u202f415" in page_html(at)
     at = assert_no_exception(at.selectbox[0].select("bytes_a_record").run())
     assert "draw" not in at.query_params and "A record takes 32 B" in page_html(at)
-    at = press(page(ingested_broker, ask="codecs", draw="log_bytes"), "Where is the index densest?")
+    at = press_label(
+        page(ingested_broker, ask="codecs", draw="log_bytes"), "Where is the index densest?"
+    )
     assert "draw" not in at.query_params and at.query_params["ask"] == "densest"
     assert "A record takes 32 B" in page_html(page(ingested_broker, ask="codecs", draw="nope"))
 
 
 def test_the_tables_are_listed_with_their_rows_and_columns(ingested_broker, fake):
-    text, rows = (
-        page_html(page(ingested_broker)),
-        broker_cache.catalog_info(broker_cache.open_snapshot(ingested_broker)).rows,
-    )
-    assert (
-        text.count("<summary>") == len(TABLES) - len(OWN_TABLES)
-        and '<span class="kv-mono">checked</span>' not in text
-        and '<span class="kv-mono">stamps</span>' not in text
-    )
+    text = page_html(page(ingested_broker))
+    rows = broker_cache.catalog_info(broker_cache.open_snapshot(ingested_broker)).rows
+    assert text.count("<summary>") == len(TABLES) - len(OWN_TABLES)
+    for name in ("checked", "stamps"):
+        assert f'<span class="kv-mono">{name}</span>' not in text
     for name in ("segments", "retention", "sweep", "findings"):
-        assert (
-            f'<summary><span class="kv-mono">{name}</span><span>{rows[name]:,}</span>'.replace(
-                ",", "\u202f"
-            )
-            in text
-        )
+        count = units.format_count(rows[name])
+        assert f'<summary><span class="kv-mono">{name}</span><span>{count}</span>' in text
     assert '<button type="button" class="kv-col">headers_p99</button><span>long</span>' in text
 
 
@@ -191,39 +173,25 @@ def test_a_column_is_taken_as_a_query_has_it(ingested_broker):
         for schema in TABLES.values()
         for name in schema.names
     }
+    catalog = broker_cache.catalog_path(broker_cache.broker(ingested_broker))
     for table, schema in TABLES.items():
         names = ", ".join(written[name] for name in schema.names)
-        assert (
-            Query(
-                broker_cache.catalog_path(broker_cache.broker(ingested_broker)),
-                f"SELECT {names} FROM {table}",
-            )
-            .wait(60)
-            .rows.column_names
-            == schema.names
-        )
+        answer = Query(catalog, f"SELECT {names} FROM {table}").wait(60)
+        assert answer.rows.column_names == schema.names
     text = tables_html(None)
-    assert (
-        '<button type="button" class="kv-col" data-name="&quot;offset&quot;">offset</button>'
-        in text
-    )
+    assert 'class="kv-col" data-name="&quot;offset&quot;">offset</button>' in text
     assert all(name in text for name in QUOTED_COLUMNS)
 
 
 def test_a_mistake_is_marked(ingested_broker, fake):
     """One message with its position, also in the field; the unchanged query cannot be run again."""
-    fake.now, fake.error = (
-        "failed",
-        QueryError("Unknown column <b>", "Similar columns: topic", 14, 17),
-    )
+    fake.now = "failed"
+    fake.error = QueryError("Unknown column <b>", "Similar columns: topic", 14, 17)
     at = page(ingested_broker, sql="SELECT topic, <b>\nFROM segments")
-    assert "Unknown column &lt;b&gt;" in page_html(
-        at
-    ) and "Line 1, character 15. Similar columns: topic" in page_html(at)
-    assert "<i>1</i>SELECT topic, <b>&lt;b&gt;</b>" in page_html(at) and field(at)["wrong"] == [
-        14,
-        17,
-    ]
+    assert "Unknown column &lt;b&gt;" in page_html(at)
+    assert "Line 1, character 15. Similar columns: topic" in page_html(at)
+    assert "<i>1</i>SELECT topic, <b>&lt;b&gt;</b>" in page_html(at)
+    assert field(at)["wrong"] == [14, 17]
     assert not [button for button in at.button if button.label == "Run again"]
 
 
@@ -243,19 +211,14 @@ def test_a_query_that_was_ended_is_reported_and_run_again(error, expected, inges
     at = page(ingested_broker, sql=SELECT)
     assert expected in page_html(at) and "Nothing was changed" in page_html(at)
     fake.now, fake.error = "done", None
-    at = press(at, "Run again")
+    at = press_label(at, "Run again")
     assert "2 rows" in page_html(at) and fake.queries == [SELECT, SELECT]
 
 
 def test_a_fault_of_the_catalog_shows_no_path_of_the_server(ingested_broker, fake):
-    fake.now, fake.error = (
-        "failed",
-        CannotOpen(
-            "/srv/cache/catalogs/x",
-            verbatim("lacks files that it names"),
-            verbatim("run kafkaviz ingest"),
-        ),
-    )
+    fake.now = "failed"
+    lacks = verbatim("lacks files that it names")
+    fake.error = CannotOpen("/srv/cache/catalogs/x", lacks, verbatim("run kafkaviz ingest"))
     text = page_html(page(ingested_broker, sql=SELECT))
     assert "lacks files that it names. Nothing was changed." in text and "/srv/cache" not in text
 
@@ -273,13 +236,12 @@ def test_while_it_runs_the_page_shows_how_far(ingested_broker, fake, monkeypatch
     )
     fake.now, fake.seconds = "running", 1.2
     at = page(ingested_broker, sql=SELECT)
-    assert '<span>The query runs</span><span class="kv-fnt">1 s</span>' in page_html(
-        at
-    ) and "rows," not in page_html(at)
-    at = assert_no_exception(press(at, "Cancel").run())
+    assert '<span>The query runs</span><span class="kv-fnt">1 s</span>' in page_html(at)
+    assert "rows," not in page_html(at)
+    at = assert_no_exception(press_label(at, "Cancel").run())
     assert "The query was cancelled" in page_html(at)
     fake.now = "done"
-    assert "2 rows" in page_html(press(at, "Run again"))
+    assert "2 rows" in page_html(press_label(at, "Run again"))
 
 
 def test_a_query_that_is_left_is_ended(ingested_broker, fake):
@@ -288,7 +250,7 @@ def test_a_query_that_is_left_is_ended(ingested_broker, fake):
     at = page(ingested_broker, sql=SELECT)
     left = queries.queries().get_or_start(broker_cache.open_snapshot(ingested_broker), SELECT)
     assert not left.is_over
-    press(at, "Where is the index densest?")
+    press_label(at, "Where is the index densest?")
     assert not left.is_over  # this test waits too
     queries.queries().leave(broker_cache.open_snapshot(ingested_broker), SELECT)
     assert left.is_over
@@ -380,30 +342,24 @@ def test_before_there_is_a_catalog(killed, fake, starts, tmp_path, monkeypatch):
     """The ingest is started and shown. No query runs, and its text is kept."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
     at = page(killed, sql=SELECT)
-    assert "The tables of this directory are being made" in page_html(
-        at
-    ) and "of 20 MiB read" in page_html(at)
-    assert (
-        len(starts.requests) == 1
-        and fake.queries == []
-        and field(at)["text"] == SELECT
-        and "<span>–</span>" in page_html(at)
-    )
+    assert "The tables of this directory are being made" in page_html(at)
+    assert "of 20 MiB read" in page_html(at)
+    assert len(starts.requests) == 1
+    assert fake.queries == []
+    assert field(at)["text"] == SELECT
+    assert "<span>–</span>" in page_html(at)
     ingests.get_or_start(broker_cache.open_snapshot(killed)).cancel()
     at = assert_no_exception(at.run())
-    assert "This directory has no tables yet" in page_html(at) and any(
-        button.label == "Start again" for button in at.button
-    )
+    assert "This directory has no tables yet" in page_html(at)
+    assert any(button.label == "Start again" for button in at.button)
 
 
 def test_a_catalog_of_before_is_queried_and_called_old(ingested_broker, fake, starts, monkeypatch):
     monkeypatch.setattr(broker_cache, "is_fresh", lambda snapshot: False)
     at = page(ingested_broker, ask="codecs")
-    assert (
-        "The directory has changed since its tables were made" in page_html(at)
-        and "2 rows" in page_html(at)
-        and "of 20 MiB read" in page_html(at)
-    )
+    assert "The directory has changed since its tables were made" in page_html(at)
+    assert "2 rows" in page_html(at)
+    assert "of 20 MiB read" in page_html(at)
 
 
 @pytest.mark.parametrize(
@@ -434,9 +390,8 @@ def test_csv_and_parquet_hold_the_rows():
     )
     assert pyarrow.parquet.read_table(io.BytesIO(explore.parquet(rows))).equals(rows)
     text = explore.csv(rows).decode()
-    assert text.startswith('"topic","n","share","d"\n"a ""b""\n",1,0.1,') and text.endswith(
-        "\n,,2,5\n".replace(",5", ',"5"')
-    )
+    assert text.startswith('"topic","n","share","d"\n"a ""b""\n",1,0.1,')
+    assert text.endswith("\n,,2,5\n".replace(",5", ',"5"'))
 
 
 def test_csv_holds_no_formula():

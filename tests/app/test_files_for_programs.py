@@ -72,9 +72,8 @@ def test_a_cell_is_the_same_in_every_language(file, monkeypatch):
     for spoken in messages.LANGUAGES:
         monkeypatch.setattr(messages, "_language_sources", [lambda spoken=spoken: spoken])
         tables.append(list(map(tuple, get_table())))
-    assert (
-        tables[0] == tables[1] and len(tables[0]) > 1 and (second is None or tables[0][1] == second)
-    )
-    assert to_csv((), tables[0]).isascii() and not [
-        cell for row in tables[0] for cell in row if isinstance(cell, str) and " " in cell
-    ]
+    assert tables[0] == tables[1]
+    assert len(tables[0]) > 1
+    assert second is None or tables[0][1] == second
+    assert to_csv((), tables[0]).isascii()
+    assert not [cell for row in tables[0] for cell in row if isinstance(cell, str) and " " in cell]

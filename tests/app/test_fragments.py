@@ -17,20 +17,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from kafkaviz.app.pages import tuning as tuning_page
 from kafkaviz.app.state import measure_jobs
 from tests.app.fakes import FakeStarts
-from tests.support.pages import open_page
-
-PAGES = (
-    "segment",
-    "lookup",
-    "page_cache",
-    "rolls",
-    "tuning",
-    "health",
-    "disk",
-    "compare",
-    "explore",
-    "workshop",
-)
+from tests.support.pages import PAGES, open_page
 
 
 @pytest.fixture

@@ -11,24 +11,34 @@ from streamlit.testing.v1 import AppTest
 from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.opened_path import open_log_path
 from kafkaviz.analysis.rebuild import open_rebuild_source
+from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.state.check_jobs import check_jobs
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, ReadProgress
 from kafkaviz.messages import verbatim
 from kafkaviz.versions import NEWEST
 from tests.app.health_page import page, sent
-from tests.support.pages import PATIENCE_S, open_page, page_html
+from tests.support.pages import PATIENCE_S, open_page, page_html, press_label
 from tests.support.segment_files import make_segment
 
 pytestmark = pytest.mark.usefixtures("starts")
 
 
+def labels(at: AppTest) -> list[str]:
+    """Returns the labels of the links to other pages."""
+    return [link.proto.label for link in at.get("page_link")]
+
+
+def release_menu(at: AppTest):
+    menus = [element.proto for element in at.get("menu_button")]
+    (menu,) = [menu for menu in menus if menu.label.startswith("As Kafka")]
+    return menu
+
+
 def test_a_killed_broker(killed):
     message = sent(page(killed))
-    assert (
-        message["verdict"]["kind"] == "warning"
-        and "It will cut 1\u202f021 bytes off three logs" in message["verdict"]["title"]
-    )
+    assert message["verdict"]["kind"] == "warning"
+    assert "It will cut 1\u202f021 bytes off three logs" in message["verdict"]["title"]
     assert {bar["name"] for bar in message["strip"]["bars"] if bar["cut_bytes"]} == {
         "append-time-0",
         "clicks-zstd-0",
@@ -67,11 +77,12 @@ def test_the_report_is_what_the_commands_give(damaged):
     assert known.result.counts == broker_health.check(known.result.broker).counts
 
 
+@pytest.mark.usefixtures("patient")
 def test_the_sidebar_counts_the_errors(damaged):
-    at = page(damaged)
+    """Already in the run in which the check ended."""
+    at = open_page("health", dir=damaged)
     (known,) = check_jobs().jobs()
-    labels = [link.proto.label for link in at.get("page_link")]
-    assert f"Health :red[**{known.result.counts['error']}**]" in labels
+    assert f"Health :red[**{known.result.counts['error']}**]" in labels(at)
 
 
 def test_while_it_reads_the_page_shows_how_far(damaged, monkeypatch):
@@ -79,10 +90,10 @@ def test_while_it_reads_the_page_shows_how_far(damaged, monkeypatch):
     job = Job(lambda report: ends.wait(PATIENCE_S), ReadProgress(250, 1000, "orders-0"))
     monkeypatch.setattr("kafkaviz.app.state.check_jobs._start", lambda *_: job)
     at = open_page("health", dir=damaged)
-    words = "\n".join(element.proto.body for element in at.get("html"))
+    words = page_html(at)
     assert "Reading orders-0" in words and "250 B of 1000 B" in words and "width:25%" in words
-    next(button for button in at.button if button.label == "Cancel").click().run()
-    words = "\n".join(element.proto.body for element in at.get("html"))
+    press_label(at, "Cancel")
+    words = page_html(at)
     assert job.state == "cancelled" and "it was cancelled" in words
     ends.set()
 
@@ -93,18 +104,13 @@ def test_a_check_that_fails_says_why(damaged, monkeypatch):
 
     monkeypatch.setattr(broker_health, "check", failing)
     # whatever another test's catalog tells
-    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.catalog_health", lambda snapshot: None)
+    monkeypatch.setattr(broker_cache, "catalog_health", lambda snapshot: None)
     at = page(damaged)
-    assert "The check did not end" in "\n".join(element.proto.body for element in at.get("html"))
+    assert "The check did not end" in page_html(at)
     monkeypatch.undo()
-    next(button for button in at.button if button.label == "Check again").click().run()
-    assert check_jobs().jobs() and "the disk is gone" not in str(
-        [job.error for job in check_jobs().jobs()]
-    )
-
-
-def labels(at: AppTest) -> list[str]:
-    return [link.proto.label for link in at.get("page_link")]
+    press_label(at, "Check again")
+    assert check_jobs().jobs()
+    assert "the disk is gone" not in str([job.error for job in check_jobs().jobs()])
 
 
 def test_what_was_mended_in_place_is_no_longer_reported(damaged, tmp_path):
@@ -119,15 +125,14 @@ def test_what_was_mended_in_place_is_no_longer_reported(damaged, tmp_path):
                 file.write(content)
                 file.truncate()
     at = page(copy)
-    assert not any(
-        item["severity"] == "error" for item in sent(at)["items"]
-    ) and "Health" in labels(at)
+    assert not any(item["severity"] == "error" for item in sent(at)["items"])
+    assert "Health" in labels(at)
 
 
 def test_check_again_reads_again(damaged, tmp_path, monkeypatch):
     copy = shutil.copytree(damaged / "bookings-0", tmp_path / "try" / "bookings-0")
     health = broker_health.check(copy)
-    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.catalog_health", lambda snapshot: health)
+    monkeypatch.setattr(broker_cache, "catalog_health", lambda snapshot: health)
     at = page(copy)
     (known,) = check_jobs().jobs()
     assert known.result is health
@@ -135,24 +140,19 @@ def test_check_again_reads_again(damaged, tmp_path, monkeypatch):
     times, content = wrong.stat(), wrong.read_bytes()
     wrong.write_bytes(content[:slot] + bytes.fromhex("0000005b00002445") + content[slot + 8 :])
     os.utime(wrong, ns=(times.st_atime_ns, times.st_mtime_ns))
-    next(button for button in at.button if button.label == "Check again").click().run()
+    press_label(at, "Check again")
     (known,) = check_jobs().jobs()
-    assert (
-        known.wait_until_over(PATIENCE_S)
-        and known.result.counts["error"] == health.counts["error"] - 1
-    )
+    assert known.wait_until_over(PATIENCE_S)
+    assert known.result.counts["error"] == health.counts["error"] - 1
 
 
 def test_a_fresh_catalog_shows_the_same(damaged, monkeypatch):
-    from kafkaviz.analysis import broker_health as doctor
-    from kafkaviz.app.cache import broker_cache
-
     read_here = sent(page(damaged))
     (known,) = check_jobs().jobs()
     monkeypatch.setattr(
         broker_cache,
         "catalog_health",
-        lambda snapshot: doctor.Health(
+        lambda snapshot: broker_health.Health(
             broker=snapshot.broker,
             assumed_release=known.result.assumed_release,
             findings=known.result.findings,
@@ -161,64 +161,44 @@ def test_a_fresh_catalog_shows_the_same(damaged, monkeypatch):
         ),
     )
     st.cache_resource.clear()
-    monkeypatch.setattr(doctor, "check", None)
+    monkeypatch.setattr(broker_health, "check", None)
     assert {**sent(open_page("health", dir=damaged)), "key": ""} == {**read_here, "key": ""}
 
 
 def test_the_sidebar_counts_the_errors_that_a_fresh_catalog_tells(damaged, monkeypatch):
-    from kafkaviz.app.cache import broker_cache
-
     health = broker_health.check(broker_cache.broker(damaged))
     monkeypatch.setattr(
         broker_cache, "catalog_error_count", lambda snapshot: health.counts["error"]
     )
     at = open_page(dir=damaged)
     assert not check_jobs().jobs()
-    assert f"Health :red[**{health.counts['error']}**]" in [
-        link.proto.label for link in at.get("page_link")
-    ]
+    assert f"Health :red[**{health.counts['error']}**]" in labels(at)
 
 
-def test_a_large_directory_is_left_to_spark(damaged, monkeypatch, starts):
-    """The page shows the ingest's progress and starts no check of its own."""
+def test_a_large_directory_is_left_to_spark(damaged, monkeypatch):
+    """No thread of the server reads it, whatever the release; the page names the command for one."""
     monkeypatch.setattr("kafkaviz.app.state.check_jobs.LARGE_BYTES", 1000)
     # whatever another test's catalog tells
-    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda snapshot: False)
-    words = page_html(open_page("health", dir=damaged))
-    assert "Spark" in words and not check_jobs().jobs()
-
-
-def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
-    """No thread of the server reads a large directory; the page names the command."""
-    monkeypatch.setattr("kafkaviz.app.state.check_jobs.LARGE_BYTES", 1000)
-    # whatever another test's catalog tells
-    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda snapshot: False)
+    monkeypatch.setattr(broker_cache, "is_fresh", lambda snapshot: False)
     at = open_page("health", dir=damaged, kafka="3.9")
-    words = "\n".join(element.proto.body for element in at.get("html"))
+    words = page_html(at)
     assert "Spark" in words and not check_jobs().jobs()
     assert "not as Kafka 3.9" in words and f"kafkaviz check {damaged} --kafka-version 3.9" in words
-    next(
-        button for button in at.button if button.label == "As inferred from the files"
-    ).click().run()
-    assert (
-        "not as Kafka" not in "\n".join(element.proto.body for element in at.get("html"))
-        and "kafka" not in at.query_params
-    )
+    words = page_html(press_label(at, "As inferred from the files"))
+    assert "Spark" in words and not check_jobs().jobs()
+    assert "not as Kafka" not in words and "kafka" not in at.query_params
 
 
 def test_the_catalogs_findings_of_a_large_directory_show_whatever_was_chosen(damaged, monkeypatch):
     """They are shown at once, and no check starts."""
-    from kafkaviz.app.cache import broker_cache
-
     health = broker_health.check(broker_cache.broker(damaged))
     monkeypatch.setattr("kafkaviz.app.state.check_jobs.LARGE_BYTES", 1000)
     monkeypatch.setattr(broker_cache, "catalog_health", lambda snapshot: health)
     monkeypatch.setattr(broker_cache, "is_fresh", lambda snapshot: True)
     monkeypatch.setattr(broker_health, "check", None)
     at = open_page("health", dir=damaged, kafka="2.2")
-    assert sent(at)["key"].endswith(" ") and "not as Kafka 2.2" in "\n".join(
-        element.proto.body for element in at.get("html")
-    )
+    assert sent(at)["key"].endswith(" ")
+    assert "not as Kafka 2.2" in page_html(at)
 
 
 def test_nothing_in_the_directory_changes(damaged, tmp_path, fingerprint):
@@ -230,45 +210,18 @@ def test_nothing_in_the_directory_changes(damaged, tmp_path, fingerprint):
 
 def test_the_release_is_chosen_from_a_menu(damaged):
     """The button shows the release, and the menu offers the traces again."""
-    at = page(damaged)
-    (menu,) = [
-        element.proto
-        for element in at.get("menu_button")
-        if element.proto.label.startswith("As Kafka")
-    ]
-    assert (
-        menu.label == "As Kafka 4.3.1, inferred from the files"
-        and "As Kafka 2.8" in " ".join(menu.options)
-        and menu.label not in menu.options
-    )
-    at = page(damaged, kafka="2.2")
-    (menu,) = [
-        element.proto
-        for element in at.get("menu_button")
-        if element.proto.label.startswith("As Kafka")
-    ]
-    assert (
-        menu.label == "As Kafka 2.2"
-        and menu.options[0] == "As inferred from the files"
-        and menu.label not in menu.options
-    )
+    menu = release_menu(page(damaged))
+    assert menu.label == "As Kafka 4.3.1, inferred from the files"
+    assert "As Kafka 2.8" in " ".join(menu.options)
+    assert menu.label not in menu.options
+    menu = release_menu(page(damaged, kafka="2.2"))
+    assert menu.label == "As Kafka 2.2"
+    assert menu.options[0] == "As inferred from the files"
+    assert menu.label not in menu.options
 
 
 def test_a_release_that_nothing_decides_is_the_newest_known(tmp_path):
     """It is marked as not shown by traces."""
     make_segment(tmp_path / "orders-0", 0, 0, [])
     (tmp_path / "meta.properties").write_text("version=1\n")
-    (menu,) = [
-        element.proto
-        for element in page(tmp_path).get("menu_button")
-        if element.proto.label.startswith("As Kafka")
-    ]
-    assert menu.label == f"As Kafka {NEWEST}, the newest known"
-
-
-def test_the_sidebar_counts_the_errors_of_a_check_that_ends_at_once(damaged):
-    at = open_page("health", dir=damaged)
-    (known,) = check_jobs().jobs()
-    assert not known.is_over or f"Health :red[**{known.result.counts['error']}**]" in [
-        element.proto.label for element in at.get("page_link")
-    ]
+    assert release_menu(page(tmp_path)).label == f"As Kafka {NEWEST}, the newest known"

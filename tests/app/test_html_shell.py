@@ -71,8 +71,7 @@ def test_a_page_that_a_browser_kept_is_not_taken_for_this_one():
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["/static/js/index.a.js", "/favicon.png", "/_stcore/health", "/media/0a"],
+    "path", ["/static/js/index.a.js", "/favicon.png", "/_stcore/health", "/media/0a"]
 )
 def test_files_and_streamlits_own_routes_are_left_as_they_are(path):
     headers, body = _answer({}, path)

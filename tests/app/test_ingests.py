@@ -9,10 +9,8 @@ from kafkaviz.pipeline.ingest.job import Progress
 def test_one_ingest_a_directory(directory, starts):
     snapshot = broker_cache.open_snapshot(directory)
     first = ingests.get_or_start(snapshot)
-    assert (
-        ingests.get_or_start(snapshot) is first
-        and ingests.get_or_start(broker_cache.open_snapshot(directory)) is first
-    )
+    assert ingests.get_or_start(snapshot) is first
+    assert ingests.get_or_start(broker_cache.open_snapshot(directory)) is first
     assert [(request[0], request[1]) for request in starts.requests] == [
         ([(directory,)], broker_cache.catalog_path(snapshot.broker))
     ]

@@ -17,15 +17,19 @@ from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages.tuning_scopes import directory_request
 from kafkaviz.app.state import measure_jobs, page_location
-from kafkaviz.app.widgets import progress_strip
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures import health_view
 from kafkaviz.figures.broker import broker_map
 from kafkaviz.figures.disk import retention_view
 from tests.support.pages import open_page, page_html, query_value
 
+pytestmark = pytest.mark.usefixtures("starts")
 NAMES = ("disk-a", "disk-b", "disk-c")
 PAGES = ("broker", "segment", "lookup", "health", "tuning", "rolls", "page_cache", "explore")
+
+
+def joined(disks: Path) -> str:
+    return page_state.join_directories(disks / name for name in NAMES)
 
 
 def opened(name: str, disks: Path, names=NAMES, **query: object) -> AppTest:
@@ -33,7 +37,6 @@ def opened(name: str, disks: Path, names=NAMES, **query: object) -> AppTest:
     return open_page(name, dir=[str(disks / directory) for directory in names], **query)
 
 
-@pytest.mark.usefixtures("starts")
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_opens_all_of_them(disks, name):
     """Its address keeps each of them."""
@@ -41,11 +44,9 @@ def test_every_page_opens_all_of_them(disks, name):
     assert at.query_params[page_state.DIRECTORY] == [str(disks / name) for name in NAMES]
 
 
-@pytest.mark.usefixtures("starts")
 def test_the_map_has_a_group_a_directory(disks):
     """Its name, topic-partitions and bytes equal a plain listing's."""
-    directory = page_state.join_directories(disks / name for name in NAMES)
-    overview = broker_cache.overview(broker_cache.open_snapshot(directory))
+    overview = broker_cache.overview(broker_cache.open_snapshot(joined(disks)))
     view = broker_map.view(overview)
     headings = {row.name: row.heading for row in view.rows if row.heading}
     for name in NAMES:
@@ -59,7 +60,6 @@ def test_the_map_has_a_group_a_directory(disks):
         assert (disks / above[-1] / bar.directory).is_dir()
 
 
-@pytest.mark.usefixtures("starts")
 def test_the_table_shows_the_directory(disks):
     """Only if there are several; the title says how many."""
     at = opened("broker", disks)
@@ -72,7 +72,6 @@ def test_the_table_shows_the_directory(disks):
     assert "log directories" not in page_html(one)
 
 
-@pytest.mark.usefixtures("starts")
 def test_a_directory_of_several_says_so(disks):
     """Only the directories without the metadata log say so."""
     words = "no opened log directory has the metadata log"
@@ -80,7 +79,6 @@ def test_a_directory_of_several_says_so(disks):
     assert words not in page_html(opened("broker", disks, ("disk-a",)))
 
 
-@pytest.mark.usefixtures("starts")
 def test_a_partition_in_two_directories_is_distinguished(disks, tmp_path):
     copy = Path(shutil.copytree(disks, tmp_path / "copy"))
     shutil.copytree(copy / "disk-b" / "audit-1", copy / "disk-c" / "audit-1")
@@ -88,11 +86,8 @@ def test_a_partition_in_two_directories_is_distinguished(disks, tmp_path):
         for name in ("segment", "lookup", "rolls", "tuning"):
             at = opened(name, copy, tp=f"{directory}/audit-1")
             assert query_value(at, "tp") == f"{directory}/audit-1"
-        location = page_location.PartitionLocation(
-            "x",
-            broker_cache.open_snapshot(page_state.join_directories(copy / name for name in NAMES)),
-            None,
-        )
+        snapshot = broker_cache.open_snapshot(joined(copy))
+        location = page_location.PartitionLocation("x", snapshot, None)
         partition = location.broker.partition(f"{directory}/audit-1")
         assert location.broker.partition_name(partition) == f"{directory}/audit-1"
         assert partition.path.parent.name == directory
@@ -119,10 +114,8 @@ def test_directories_are_typed_as_log_dirs_has_them(tmp_path):
 
 def test_each_directory_has_to_be_allowed(disks, monkeypatch):
     """One directory outside refuses them all."""
-    monkeypatch.setenv(
-        access.ALLOW_ROOT, json.dumps([str(disks / "disk-a"), str(disks / "disk-b")])
-    )
     allowed = [disks / "disk-a", disks / "disk-b"]
+    monkeypatch.setenv(access.ALLOW_ROOT, json.dumps(list(map(str, allowed))))
     snapshot = broker_cache.open_snapshot(page_state.join_directories(allowed))
     assert len(snapshot.broker.log_directories) == 2
     with pytest.raises(CannotOpen) as fault:
@@ -133,13 +126,12 @@ def test_each_directory_has_to_be_allowed(disks, monkeypatch):
 def test_a_listing_is_that_of_all_directories(disks, tmp_path):
     """One more directory, or a change in one, gives another listing and another catalog."""
     two = page_state.join_directories([disks / "disk-a", disks / "disk-b"])
-    three = page_state.join_directories(disks / name for name in NAMES)
+    three = joined(disks)
     snapshots = [broker_cache.open_snapshot(directory) for directory in (two, three)]
     assert len({snapshot.key for snapshot in snapshots}) == 2
     assert len({broker_cache.catalog_path(snapshot.broker) for snapshot in snapshots}) == 2
     assert [snapshot.directory for snapshot in snapshots] == [two, three]
-    last = snapshots[1].broker
-    assert snapshots[1].fingerprint.is_current(last)
+    assert snapshots[1].fingerprint.is_current(snapshots[1].broker)
     marker = disks / "disk-c" / ".kafka_cleanshutdown"
     marker.touch()
     try:
@@ -205,7 +197,6 @@ def test_a_start_has_three_outcomes(disks, tmp_path, damaged, title):
     assert ("The other log directories are served." in verdict.text) == ("without" in title)
 
 
-@pytest.mark.usefixtures("starts")
 @pytest.mark.parametrize(("name", "query"), [("segment", {}), ("rolls", {"of": "payments-2"})])
 @pytest.mark.parametrize(
     ("language", "words", "default"),
@@ -223,7 +214,6 @@ def test_a_setting_is_unknown_away_from_the_metadata_log(
     assert words not in page_html(opened(name, disks, **query))
 
 
-@pytest.mark.usefixtures("starts")
 def test_an_unknown_interval_is_inferred(disks):
     words = "index.interval.bytes is inferred from the entries, between "
     assert words in page_html(opened("tuning", disks, ("disk-b",), tp="payments-2"))
@@ -234,16 +224,15 @@ def test_retention_is_unknown_away_from_the_metadata_log(disks):
     table = retention_view.segment_table(check(kv.open_broker(disks / "disk-b")).retention)
     reasons = {row.cells[-1] for row in table.rows}
     assert reasons == {
-        "Unknown whether it is kept: retention.ms, retention.bytes or cleanup.policy is unknown",
+        "Unknown whether it is kept: retention.ms, retention.bytes or cleanup.policy is unknown"
     }
     assert table.title.endswith(" is unknown")
     known = retention_view.segment_table(check(kv.open_broker(disks / "disk-a")).retention)
     assert "would delete none of " in known.title
 
 
-@pytest.mark.usefixtures("starts")
-def test_compare_takes_several_directories_a_side(disks, monkeypatch):
-    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
+@pytest.mark.usefixtures("patient")
+def test_compare_takes_several_directories_a_side(disks):
     paths = [str(disks / name) for name in NAMES]
     at = opened("compare", disks, **{"with": paths, "tp": "audit-1"})
     assert at.query_params[page_state.COMPARED_DIRECTORY] == paths
@@ -255,28 +244,20 @@ def test_compare_takes_several_directories_a_side(disks, monkeypatch):
     assert field.value == ", ".join(paths)
 
 
-@pytest.mark.usefixtures("starts")
+@pytest.mark.usefixtures("patient")
 def test_a_copied_command_names_all_directories(disks, monkeypatch):
-    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
     monkeypatch.setattr(Finding, "needs_replica", True)
     paths = [str(disks / name) for name in NAMES]
     at = opened("health", disks)
     assert f"kafkaviz compare {','.join(paths)}" in at.code[-1].value
-    broker = kv.open_broker(*paths)
-    assert page_location.shell_paths(broker) == " ".join(paths)
-    odd = kv.open_broker(disks / "disk-a")
-    assert page_location.shell_paths(odd) == paths[0]
+    assert page_location.shell_paths(kv.open_broker(*paths)) == " ".join(paths)
+    assert page_location.shell_paths(kv.open_broker(paths[0])) == paths[0]
 
 
-@pytest.mark.usefixtures("starts")
 def test_tuning_a_partition_knows_the_settings_of_its_topic(disks):
     """The metadata log is in disk-a, and the partition in disk-b."""
-    directory = page_state.join_directories(disks / name for name in NAMES)
-    snapshot = broker_cache.open_snapshot(directory)
-    partition = next(
-        partition for partition in snapshot.broker.partitions if partition.directory == "audit-1"
-    )
-    name = snapshot.broker.partition_name(partition)
+    snapshot = broker_cache.open_snapshot(joined(disks))
+    name = snapshot.broker.partition_name(snapshot.broker.partition("audit-1"))
     job = measure_jobs.get_or_start(directory_request(snapshot, "partition", name, None))
     (case,) = job.wait(60).cases
     assert case.today.unknown_settings == ()

@@ -9,41 +9,29 @@ import pytest
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import say, text_in
-from kafkaviz.pipeline.ingest import job
-from kafkaviz.pipeline.ingest.job import Progress
 from kafkaviz.units import clock, format_count
-from tests.app.fakes import FakeStarts, forget_runs
-from tests.support.pages import BROKER, ROOT, open_page, page_html
+from tests.support.pages import PAGES, component_data, open_page, page_html
 
-PAGES = (BROKER, *sorted(path.stem for path in (ROOT / "pages").glob("*.py")))
 NAMES = {kind: f"00000000000000000000.{kind}" for kind in ("log", "index", "timeindex")}
+pytestmark = pytest.mark.usefixtures("starts")
 SNAPSHOT = "00000000000000019113.snapshot"
-
-
-@pytest.fixture(autouse=True)
-def starts(monkeypatch) -> None:
-    """Prevents Spark, and a directory from the environment."""
-    progress = Progress(
-        done_tasks=0, total_tasks=1, done_bytes=0, total_bytes=1, bytes_per_s=1, state="reading"
-    )
-    monkeypatch.setattr(job, "start_ingest", FakeStarts(progress))
-    for name in ("KAFKAVIZ_DIR", "KAFKAVIZ_ALLOW_ROOT"):
-        monkeypatch.delenv(name, raising=False)
-    forget_runs()
 
 
 @pytest.fixture
 def lone(clean, tmp_path):
-    def copy(name: str, copy_name: str = "") -> Path:
-        target = tmp_path / (copy_name or name)
-        shutil.copy2(clean / "orders-0" / name, target)
-        return target
-
-    return copy
+    return lambda name: Path(shutil.copy2(clean / "orders-0" / name, tmp_path))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*NAMES.values(), SNAPSHOT])
+@pytest.mark.parametrize(
+    "name",
+    [
+        NAMES["log"],
+        NAMES["index"],
+        pytest.param(NAMES["timeindex"], marks=pytest.mark.nightly),
+        pytest.param(SNAPSHOT, marks=pytest.mark.nightly),
+    ],
+)
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_opens_a_lone_file(lone, page, name):
     """Without an exception, and without claiming that it is no directory."""
@@ -102,18 +90,10 @@ def test_a_lone_index_is_searched_as_typed_keys_are(lone, clean, kind, language)
         values["key"] = clock(target - 1)
         values["value"] = format_count(int(entries["offset"][4]))
     found = "index_search.found" if kind == "index" else "index_search.found_time"
-    steps = sent(at, "stepper")
+    steps = component_data(at, "stepper")
     assert text_in(language, found, **values) in json.dumps(steps, ensure_ascii=False)
-    race = sent(open_page("lookup", dir=lone(NAMES[kind]), lang=language), "race")
+    race = component_data(open_page("lookup", dir=lone(NAMES[kind]), lang=language), "race")
     assert len(race["races"][0]["lanes"]) == 2
-
-
-def sent(at, name: str) -> dict:
-    return next(
-        json.loads(component.proto.json)
-        for component in at.get("bidi_component")
-        if component.proto.component_name.endswith(name)
-    )
 
 
 def test_a_lone_time_index_knows_no_names_of_times(lone):

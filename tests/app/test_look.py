@@ -54,10 +54,8 @@ def test_the_plotly_template_has_the_stylesheets_colours(mode):
     template = theme.template(mode).to_plotly_json()["layout"]
     expected = {name.replace("_", "-"): colour for name, colour in tokens.colours(mode).items()}
     assert template["colorway"] == [expected[name] for name in CATEGORIES]
-    assert (
-        template["xaxis"]["gridcolor"] == expected["line"]
-        and template["xaxis"]["tickfont"]["color"] == expected["ink-3"]
-    )
+    assert template["xaxis"]["gridcolor"] == expected["line"]
+    assert template["xaxis"]["tickfont"]["color"] == expected["ink-3"]
     assert template["font"]["color"] == expected["ink-2"]
 
 

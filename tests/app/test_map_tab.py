@@ -7,21 +7,13 @@ import pytest
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.disk import FileLister
 from kafkaviz.app.state import check_jobs
-from kafkaviz.app.widgets import progress_strip
 from kafkaviz.units import format_bytes, format_count
 from tests.support.brokers import copy_partitions
 from tests.support.pages import open_page, page_html
 
-pytestmark = pytest.mark.usefixtures("starts")
+pytestmark = pytest.mark.usefixtures("starts", "patient")
 
 
-@pytest.fixture
-def is_patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page waits for its check."""
-    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
-
-
-@pytest.mark.usefixtures("is_patient")
 def test_the_map_of_a_checked_broker(clean, tmp_path):
     names = ("__cluster_metadata-0", "orders-1", "weblogs-0")
     directory = copy_partitions(clean, tmp_path / "some", names)
@@ -46,7 +38,6 @@ def test_the_map_of_a_checked_broker(clean, tmp_path):
     assert labels == ["CSV of all paths", "CSV", "CSV"]
 
 
-@pytest.mark.usefixtures("is_patient")
 def test_log_directories_by_their_names(disks):
     html = page_html(open_page("disk", dir=disks))
     assert "3 log directories take" in html
@@ -65,7 +56,6 @@ def test_a_large_directory_has_a_map_of_its_listing(damaged, monkeypatch):
     assert "from the directory listing" in html
 
 
-@pytest.mark.usefixtures("is_patient")
 def test_a_folder_that_cannot_be_listed_is_named(damaged, monkeypatch):
     unreadable = damaged / "locked"
     folders_in = FileLister._folders_in

@@ -25,16 +25,14 @@ def newer(restarted_4_4, tmp_path_factory):
 def test_every_page_opens_and_says_how_it_reads(name, newer):
     """The foot of the sidebar says it, with the trace."""
     at = open_page(name, dir=str(newer), tp="tickets-any-0")
-    assert page_html(at).count(
-        NEWER_TEXT["en"]
-    ) == 1 and "metadata.version to level 99, which Kafka 4.4.0 does not know" in page_html(at)
+    assert page_html(at).count(NEWER_TEXT["en"]) == 1
+    assert "metadata.version to level 99, which Kafka 4.4.0 does not know" in page_html(at)
 
 
 def test_the_chinese_note_of_a_newer_release(newer):
     text = page_html(open_page("lookup", dir=str(newer), tp="tickets-any-0", lang="zh"))
-    assert (
-        NEWER_TEXT["zh"] in text and "把 metadata.version 设为级别 99，Kafka 4.4.0 不认识它" in text
-    )
+    assert NEWER_TEXT["zh"] in text
+    assert "把 metadata.version 设为级别 99，Kafka 4.4.0 不认识它" in text
 
 
 def test_a_directory_of_the_newest_release_is_not_called_newer(restarted_4_4):

@@ -1,12 +1,10 @@
 """The Page cache page without a browser: its one picture, the sentence below it, and old links."""
 
-import json
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.messages import say
-from tests.support.pages import open_page, page_html
+from tests.support.pages import component_data, open_page, page_html
 
 pytestmark = pytest.mark.usefixtures("starts")
 
@@ -17,12 +15,7 @@ def page(**query: str) -> AppTest:
 
 def picture(at: AppTest) -> dict:
     """Returns the data from which the browser draws the picture."""
-    (component,) = (
-        element
-        for element in at.get("bidi_component")
-        if element.proto.component_name == "kafkaviz.tail_growth"
-    )
-    return json.loads(component.proto.json)
+    return component_data(at, "kafkaviz.tail_growth")
 
 
 def test_the_page_is_one_picture_and_its_table():

@@ -181,7 +181,5 @@ def test_an_unwritable_list_is_no_error(monkeypatch, tmp_path):
 
 
 def test_a_broker_of_a_place(broker):
-    assert (
-        page_location.Location("/k", BrokerSnapshot(broker, (), "")).broker is broker
-        and page_location.Location("/k").broker is None
-    )
+    assert page_location.Location("/k", BrokerSnapshot(broker, (), "")).broker is broker
+    assert page_location.Location("/k").broker is None

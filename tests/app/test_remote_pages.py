@@ -5,22 +5,13 @@ import pytest
 from kafkaviz.app import access
 from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.log.archives import archive
-from kafkaviz.log.remote import file_system
+from kafkaviz.log.remote import file_system, mirror
 from kafkaviz.messages import say
-from kafkaviz.pipeline.ingest.job import Progress
-from tests.app.fakes import FakeStarts, forget_runs
 from tests.support.pages import open_page, page_html
 
 URL = "s3://kafka/pages/broker-9"
-
-
-@pytest.fixture(autouse=True)
-def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevents an ingest, which would send requests while the next test counts."""
-    monkeypatch.setattr(
-        "kafkaviz.pipeline.ingest.job.start_ingest", FakeStarts(Progress(state="done"))
-    )
-    forget_runs()
+# an ingest would send requests while the next test counts
+pytestmark = pytest.mark.usefixtures("starts")
 
 
 @pytest.fixture
@@ -41,8 +32,6 @@ def test_the_broker_page_opens_an_address(stored):
 
 def test_what_changes_in_the_store_is_seen(stored, clean):
     """Its listing expires after some seconds; here at once."""
-    from kafkaviz.log.remote import mirror
-
     assert "payments" not in page_html(open_page(dir=URL))
     stored.put_directory(clean / "payments-0", "pages/broker-9/payments-0")
     mirror.forget()

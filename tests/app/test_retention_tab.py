@@ -2,17 +2,15 @@
 
 import shutil
 from pathlib import Path
-from threading import Event
 
 import pytest
 
 from kafkaviz.analysis.compaction.compaction import compaction
 from kafkaviz.app.cache.broker_cache import open_snapshot
 from kafkaviz.app.state import cleaning_jobs
-from kafkaviz.app.widgets import progress_strip
 from kafkaviz.format.names import CLEANER_CHECKPOINT
-from kafkaviz.jobs import Job, ReadProgress
 from kafkaviz.units import format_bytes
+from tests.app.fakes import cancelled_job
 from tests.support.brokers import copy_partitions
 from tests.support.pages import (
     move_slider,
@@ -23,13 +21,7 @@ from tests.support.pages import (
     select_option,
 )
 
-pytestmark = pytest.mark.usefixtures("starts")
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page waits for a check and for cleanings, so that no progress is drawn."""
-    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
+pytestmark = pytest.mark.usefixtures("starts", "patient")
 
 
 @pytest.fixture(scope="module")
@@ -96,10 +88,8 @@ def test_a_topic_named_like_a_pattern_is_one_topic(some_topics, tmp_path):
 
 def test_cancelled_decisions_can_be_started_again(some_topics):
     snapshot = open_snapshot(str(some_topics))
-    job = Job(lambda report: Event().wait(60), ReadProgress())
     cleaning_jobs.decision_jobs().forget(lambda key: key == snapshot.key)
-    cleaning_jobs.decision_jobs().get_or_start(snapshot.key, lambda: job)
-    job.cancel()
+    cleaning_jobs.decision_jobs().get_or_start(snapshot.key, cancelled_job)
     at = opened(some_topics, topic="accounts")
     assert "It was cancelled." in page_html(at) and not at.select_slider
     at = press_button(at, "kv_cleaning_again")
@@ -110,9 +100,7 @@ def test_a_cancelled_cleaning_says_so(some_topics, tmp_path):
     directory = Path(shutil.copytree(some_topics, tmp_path / "broker"))
     (directory / CLEANER_CHECKPOINT).unlink()
     snapshot = open_snapshot(str(directory))
-    job = Job(lambda report: Event().wait(60), ReadProgress())
-    cleaning_jobs.cleaning_jobs().get_or_start((snapshot.key, "accounts-0"), lambda: job)
-    job.cancel()
+    cleaning_jobs.cleaning_jobs().get_or_start((snapshot.key, "accounts-0"), cancelled_job)
     at = opened(directory, topic="accounts", dirty_ratio="0.9")
     assert "accounts-0: it was cancelled." in page_html(at)
     assert "one cleaning frees" in page_html(press_button(at, "kv_clean_again_accounts-0"))

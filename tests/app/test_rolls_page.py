@@ -24,6 +24,7 @@ from tests.support.pages import (
     page_html,
     press_button,
     select_option,
+    slider,
 )
 
 T = "\u202f"
@@ -49,24 +50,18 @@ def page(**query: str) -> AppTest:
 def test_the_page_as_it_opens():
     at = page()
     text = page_html(at)
-    assert (
-        "<h1>Rolls</h1>" in text
-        and "is the active segment full, too old, or out of index slots?" in text
-    )
-    assert (
-        "16 rolls: 5 by size, 3 by time, 8 by time index" in text
-        and "The first 10 of 17 are drawn." in text
-    )
+    assert "<h1>Rolls</h1>" in text
+    assert "is the active segment full, too old, or out of index slots?" in text
+    assert "16 rolls: 5 by size, 3 by time, 8 by time index" in text
+    assert "The first 10 of 17 are drawn." in text
     assert [expander.label for expander in at.expander] == [
         say("rolls.more_settings"),
         say("rolls.every_roll"),
     ]
-    assert (
-        f"2{T}729 of 2{T}729 usable slots" in text
-        and text.count("> 16\u202f777\u202f216 B".replace(">", "&gt;")) == 5
-    )
+    assert f"2{T}729 of 2{T}729 usable slots" in text
+    assert text.count("> 16\u202f777\u202f216 B".replace(">", "&gt;")) == 5
     assert len(at.get("plotly_chart")) == 1 and say("rolls.before_after") not in text
-    assert {slider.label: slider.value for slider in at.select_slider}["segment.bytes"] == "16 MiB"
+    assert slider(at, "segment.bytes").value == "16 MiB"
 
 
 @pytest.mark.parametrize(
@@ -127,24 +122,15 @@ def test_a_slider_changes_the_run_and_is_compared_with_the_workload():
 
 def test_the_address_brings_a_run_back():
     at = page(
-        workload="Steady 400 kB/s",
-        size="4 MiB",
-        room="8 KiB",
-        speed="half",
-        **{"from": "11–20"},
+        workload="Steady 400 kB/s", size="4 MiB", room="8 KiB", speed="half", **{"from": "11–20"}
     )
     assert "11 to 20 of" in page_html(at)
-    assert {slider.label: slider.value for slider in at.select_slider}["Throughput"] == "half"
+    assert slider(at, "Throughput").value == "half"
 
 
 def test_an_odd_address_is_passed_over():
     at = page(
-        workload="<b>",
-        size="3 apples",
-        of="nowhere-0",
-        speed="-1",
-        tab="?",
-        **{"from": "99"},
+        workload="<b>", size="3 apples", of="nowhere-0", speed="-1", tab="?", **{"from": "99"}
     )
     assert "16 rolls: 5 by size" in page_html(at)
 
@@ -166,20 +152,17 @@ def test_an_index_that_cannot_work_is_explained(room, words, why):
     assert words in text and why in text
     assert bool(at.get("plotly_chart")) == (room == "12 B")
     if room == "12 B":
-        assert f"1{T}023 rolls: 1{T}023 by time index" in page_html(
-            at
-        ) and "batches in 1\u202f024 segments" in page_html(at)
+        assert f"1{T}023 rolls: 1{T}023 by time index" in page_html(at)
+        assert "batches in 1\u202f024 segments" in page_html(at)
 
 
 def test_a_batch_larger_than_its_segment_is_explained():
     """Kafka's own words; nothing else is drawn if it is the first batch."""
     at = page(workload="Steady 400 kB/s", size="4 KiB")
     text = page_html(at)
-    assert (
-        "Kafka refuses a batch of this workload" in text
-        and "RecordBatchTooLargeException" in text
-        and "A toy size" in text
-    )
+    assert "Kafka refuses a batch of this workload" in text
+    assert "RecordBatchTooLargeException" in text
+    assert "A toy size" in text
     assert "<h1>Rolls</h1>" in text and not at.get("plotly_chart")
 
 
@@ -196,9 +179,8 @@ def test_a_workload_of_ones_own():
     at.text_area[0].set_value(SMALL).run()
     assert "2 rolls: 2 by size" in page_html(assert_no_exception(at))
     at.text_area[0].set_value(SMALL.replace('"30s"', '"soon"')).run()
-    assert "This is not a workload yet" in page_html(
-        assert_no_exception(at)
-    ) and "duration" in page_html(at)
+    assert "This is not a workload yet" in page_html(assert_no_exception(at))
+    assert "duration" in page_html(at)
     assert workloads.parse_own(to_toml(workloads.parse_own(SMALL))) == workloads.parse_own(SMALL)
 
 
@@ -216,11 +198,9 @@ def test_a_partition_on_disk():
         "29 segments of tiny-index-0, in their current state. Causes are inferred from the files on disk."
     ) in text
     assert "28 rolls: 28 by time index" in text and "24 of 24 usable slots" in text
-    assert (
-        "<b>300 B</b>" in text
-        and "from the topic settings" in text
-        and "29 segments on disk" in text
-    )
+    assert "<b>300 B</b>" in text
+    assert "from the topic settings" in text
+    assert "29 segments on disk" in text
     text = page_html(page(tp="heartbeat-0", of="heartbeat-0"))
     assert "3 rolls: 3 by size" in text and f"inferred, 1{T}048{T}527–1{T}048{T}587" in text
 
@@ -247,10 +227,8 @@ def test_the_archive_opens_like_any_directory(tmp_path):
     ]
     for segment, segment_history in zip(partition.live, history.segments, strict=True):
         batches = segment.batches()
-        assert (
-            batches["size_bytes"].sum() == segment_history.log_bytes
-            and len(segment.offset_index) == segment_history.offset_entries
-        )
+        assert batches["size_bytes"].sum() == segment_history.log_bytes
+        assert len(segment.offset_index) == segment_history.offset_entries
         assert len(segment.records(int(batches["position"][-1]))) == batches["record_count"][-1]
     with tarfile.open(fileobj=io.BytesIO(data)) as packed:
         assert f"small/small-0/{0:020d}.timeindex" in packed.getnames()
@@ -263,11 +241,9 @@ def test_an_empty_segment_is_on_disk_too(tmp_path):
         (tmp_path / "void-0" / f"{0:020d}.{suffix}").touch()
     (tmp_path / "meta.properties").write_text("version=1\n")
     text = page_html(page(dir=str(tmp_path), of="void-0"))
-    assert (
-        "1 segment of void-0" in text
-        and "1 segment on disk" in text
-        and "No records, so no rolls" in text
-    )
+    assert "1 segment of void-0" in text
+    assert "1 segment on disk" in text
+    assert "No records, so no rolls" in text
 
 
 @pytest.mark.parametrize(
@@ -305,9 +281,8 @@ def test_throughput_and_batch_size_change_the_stream():
         config_of(workload, {}),
     )
     assert half.history.log_bytes == pytest.approx(log.history.log_bytes / 2, rel=0.01)
-    assert single.load.records_per_batch == 1 and len(single.appended_batches) > 10 * len(
-        log.appended_batches
-    )
+    assert single.load.records_per_batch == 1
+    assert len(single.appended_batches) > 10 * len(log.appended_batches)
 
 
 def test_a_compressed_stream_is_not_generated_without_end():
@@ -316,24 +291,20 @@ def test_a_compressed_stream_is_not_generated_without_end():
         SMALL.replace('"30s"', '"365d"').replace("100000", "1000000") + 'codec = "lz4"\n'
     )
     run = simulation_cache.simulate(workload, config_of(workload, {"segment.bytes": 1 << 26}))
-    assert (
-        run.is_cut
-        and run.history.log_bytes < simulation_cache.MAX_COMPRESSED_BYTES + (64 << 20)
-        and not run.error
-    )
+    assert run.is_cut
+    assert run.history.log_bytes < simulation_cache.MAX_COMPRESSED_BYTES + (64 << 20)
+    assert not run.error
 
 
 def test_the_page_in_another_language(chinese):
     """Numbers and the address are the same in every language."""
     at = page(workload="A published example", speed="half")
     text = page_html(at)
-    assert (
-        "<h1>滚动</h1>" in text and "次滚动：时间索引" in text and "24 个可用槽已用 24 个" in text
-    )
-    assert (
-        at.selectbox(key="workload").value == "A published example"
-        and "一个公开发表的例子" in at.selectbox(key="workload").options
-    )
+    assert "<h1>滚动</h1>" in text
+    assert "次滚动：时间索引" in text
+    assert "24 个可用槽已用 24 个" in text
+    assert at.selectbox(key="workload").value == "A published example"
+    assert "一个公开发表的例子" in at.selectbox(key="workload").options
     assert "Strimzi 关于日志段保留的文章" in text and ">一半</b>" in text
     select_option(at, "负载", "Heartbeats")
     assert at.query_params["workload"] in ("Heartbeats", ["Heartbeats"]) and "心跳" in page_html(at)

@@ -63,9 +63,8 @@ def test_a_log_that_shrank(folder, log):
     assert sent(at)[0]["asked"]["row"] == BATCHES - 1
     os.truncate(log, end_of(log))
     words = sent(again(at))[0]
-    assert words["slice"]["rows"] < BATCHES and words["asked"]["why"].startswith(
-        "This segment holds"
-    )
+    assert words["slice"]["rows"] < BATCHES
+    assert words["asked"]["why"].startswith("This segment holds")
     assert "lead searches astray" in words["title"] and words["tail"]["kind"] == "torn"
 
 
@@ -90,16 +89,9 @@ def test_a_log_that_vanished(folder, log, deleted):
         file.unlink()
     if deleted == "topic-partition":
         log.parent.rmdir()
-    says = {
-        "log": "No .log has this base offset",
-        "segment": "No segment starts at offset 1",
-    }
-    assert says.get(deleted, "holds no topic-partition refunds-0") in spaced_html(
-        again(at)
-    ) and sent(at) == (
-        {},
-        {},
-    )
+    says = {"log": "No .log has this base offset", "segment": "No segment starts at offset 1"}
+    assert says.get(deleted, "holds no topic-partition refunds-0") in spaced_html(again(at))
+    assert sent(at) == ({}, {})
 
 
 def test_the_only_log_that_vanished(folder, log):
@@ -114,10 +106,8 @@ def test_a_log_renamed_to_be_deleted(folder, log):
     at = page(folder, "refunds-0", 1, pin="3")
     for path in log.parent.glob(f"{STEM}.*"):
         path.rename(f"{path}.deleted")
-    assert (
-        "Its files are renamed .deleted and wait to be removed." in spaced_html(again(at))
-        and sent(at)[0]["slice"]["rows"] == BATCHES
-    )
+    assert "Its files are renamed .deleted and wait to be removed." in spaced_html(again(at))
+    assert sent(at)[0]["slice"]["rows"] == BATCHES
 
 
 @pytest.mark.parametrize("change", ["shrinks", "vanishes"])
@@ -146,9 +136,8 @@ def test_bytes_that_cannot_be_read_any_more(folder, log, monkeypatch):
 
     monkeypatch.setattr(segment_bytes, "view", refuse)
     at = page(folder, "refunds-0", 1, tab="Bytes")
-    assert (
-        f"{STEM}.log is not there." in spaced_html(at) and sent(at)[0]["slice"]["rows"] == BATCHES
-    )
+    assert f"{STEM}.log is not there." in spaced_html(at)
+    assert sent(at)[0]["slice"]["rows"] == BATCHES
 
 
 def test_another_log_in_its_place(folder, log, monkeypatch):

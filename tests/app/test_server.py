@@ -110,10 +110,8 @@ def test_a_name_that_was_allowed_is_answered():
 def test_every_answer_forbids_foreign_frames():
     """Streamlit's files and its own routes."""
     headers = dict(_responses(FrameGuard(_answers), "localhost")[0]["headers"])
-    assert (
-        headers[b"content-security-policy"] == b"frame-ancestors 'self'"
-        and headers[b"x-frame-options"] == b"SAMEORIGIN"
-    )
+    assert headers[b"content-security-policy"] == b"frame-ancestors 'self'"
+    assert headers[b"x-frame-options"] == b"SAMEORIGIN"
 
 
 def test_server_metrics_are_not_sent():

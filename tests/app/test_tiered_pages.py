@@ -11,20 +11,10 @@ from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import join_tiered
 from kafkaviz.messages import say
-from tests.app.fakes import FakeStarts, forget_runs
 from tests.support.pages import assert_no_exception, open_page, page_html, query_value
 from tests.support.tiered_storage import ARCHIVE, unpack, write_aiven_store
 
-
-@pytest.fixture(autouse=True)
-def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kafkaviz.pipeline.ingest.job import Progress
-
-    starts = FakeStarts(Progress(state="done"))
-    monkeypatch.setattr("kafkaviz.pipeline.ingest.job.start_ingest", starts)
-    for name in ("KAFKAVIZ_DIR", "KAFKAVIZ_ALLOW_ROOT", "KAFKAVIZ_MASTER"):
-        monkeypatch.delenv(name, raising=False)
-    forget_runs()
+pytestmark = pytest.mark.usefixtures("starts")
 
 
 @pytest.fixture(scope="module")

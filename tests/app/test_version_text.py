@@ -54,7 +54,5 @@ def test_the_traces_that_say_so(monkeypatch, clean):
 def test_a_page_says_nothing_where_nothing_tells(directory, starts):
     (directory / "meta.properties").unlink()
     text = page_html(open_page(dir=directory))
-    assert (
-        "Kafka of an unknown version" in text
-        and '<span class="kv-sm kv-fnt kv-after"></span>' in text
-    )
+    assert "Kafka of an unknown version" in text
+    assert '<span class="kv-sm kv-fnt kv-after"></span>' in text

@@ -38,11 +38,7 @@ def test_a_place_is_stored_once_as_of_its_last_visit(places):
     assert [
         (visit.page, visit.address.get("segment"), visit.address.get("pin"))
         for visit in go_to.visits()
-    ] == [
-        ("Segment", "0", "9"),
-        ("Rolls", None, None),
-        ("Segment", "30", None),
-    ]
+    ] == [("Segment", "0", "9"), ("Rolls", None, None), ("Segment", "30", None)]
 
 
 def test_where_the_reader_is_is_no_way_back(places):

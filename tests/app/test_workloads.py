@@ -31,9 +31,8 @@ def test_a_title_leads_to_its_name():
         == workloads.story_text(workloads.OWN_TITLE)
         == ""
     )
-    assert workloads.display_title("nothing") == "nothing" and workloads.display_title(
-        workloads.OWN_TITLE
-    ) == say("workloads.own")
+    assert workloads.display_title("nothing") == "nothing"
+    assert workloads.display_title(workloads.OWN_TITLE) == say("workloads.own")
 
 
 def test_ones_own_begins_with_one_that_works():
