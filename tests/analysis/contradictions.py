@@ -5,53 +5,32 @@ from kafkaviz.analysis.broker_health import Health
 from kafkaviz.analysis.checks.state import RESTART_CODES
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
 
+
+def _keys(room: str, names: str) -> set[str]:
+    return {f"{room}.{name}" for name in names.split()}
+
+
 # what a person does to a file by hand so that a start rebuilds it
-BY_HAND = {
-    f"next_step.{name}"
-    for name in (
-        "compare_with_rebuild",
-        "rebuild_both_indexes",
-        "rebuild_indexes",
-        "rebuild_txnindex",
-    )
-}
-DELETED = {
-    f"consequence.{name}"
-    for name in ("deleted_at_start", "leftover_cleaned", "leftover_deleted", "recovery_will_delete")
-}
-CUT = {
-    f"consequence.{name}"
-    for name in (
-        "damage_cut",
-        "recovery_cuts_tail",
-        "recovery_will_truncate",
-        "start_cuts",
-        "start_cuts_and_deletes",
-    )
-}
+BY_HAND = _keys(
+    "next_step", "compare_with_rebuild rebuild_both_indexes rebuild_indexes rebuild_txnindex"
+)
+DELETED = _keys(
+    "consequence", "deleted_at_start leftover_cleaned leftover_deleted recovery_will_delete"
+)
+CUT = _keys(
+    "consequence",
+    "damage_cut recovery_cuts_tail recovery_will_truncate start_cuts start_cuts_and_deletes",
+)
 # says that the start reads or changes nothing at this place
-UNNOTICED = {
-    f"consequence.{name}"
-    for name in (
-        "damage_perhaps_cut",
-        "damage_stays",
-        "damage_unnoticed",
-        "folder",
-        "index_not_monotonic",
-        "index_offset_mismatch",
-        "index_position_beyond_log",
-        "index_position_not_batch_start",
-        "kept_beside_folder",
-        "log_garbage_tail",
-        "log_torn_tail",
-        "log_zero_tail",
-        "search_skips",
-        "time_lookups_astray",
-        "timeindex_missing",
-        "timeindex_timestamp_mismatch",
-        "unknown_file",
-    )
-}
+UNNOTICED = _keys(
+    "consequence",
+    """
+    damage_perhaps_cut damage_stays damage_unnoticed folder index_not_monotonic
+    index_offset_mismatch index_position_beyond_log index_position_not_batch_start
+    kept_beside_folder log_garbage_tail log_torn_tail log_zero_tail search_skips
+    time_lookups_astray timeindex_missing timeindex_timestamp_mismatch unknown_file
+    """,
+)
 
 
 def contradictions(health: Health) -> list[str]:
