@@ -34,8 +34,12 @@ from tests.support.brokers import copy_partitions
 from tests.support.recorded_archives import RECORDED_ARCHIVES
 
 VERSIONS = {name: name.split("-")[1] for name in RECORDED_ARCHIVES}
-# directories of a release and a stop that another one has as well
-SECOND_LOOKS = ("kafka-3.9.0-follower", "kafka-4.3.1-killed-restarted", "kafka-4.4.0-clean")
+# directories of a release and a stop that another one, a sample or an excerpt has as well
+SECOND_LOOKS = (
+    *("kafka-3.9.0-follower", "kafka-4.3.1-clean", "kafka-4.3.1-damaged"),
+    *("kafka-4.3.1-killed-restarted", "kafka-4.3.1-unstartable"),
+    *("kafka-4.4.0-clean", "kafka-4.4.0-killed-restarted"),
+)
 SPECIAL = by_time.NAMES | {
     "max_timestamp": by_time.MAX_TIMESTAMP,
     "max-timestamp": by_time.MAX_TIMESTAMP,
