@@ -14,6 +14,7 @@ import pytest
 import kafkaviz as kv
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.broker_health import Health, check, health_object
+from kafkaviz.analysis.findings import CODES
 from kafkaviz.analysis.restart.next_start import is_sole_voter, predict_restart
 from kafkaviz.figures import health_view
 from kafkaviz.log.metadata_log import NO_METADATA_VERSION, read_image
@@ -29,17 +30,6 @@ IDS = {"disk-a": "iD0FVc_pQYqLQWgvqd5A0A", "disk-b": "24qKyEclmQSMSvllyEGXcQ"}
 PROPERTIES = "server.properties"
 NO_CONTROLLER = "This broker will not start: it finds no controller without its metadata log"
 RESTORE_FIRST = "__cluster_metadata-0 is missing: restore it before this broker starts"
-CODES = (
-    "other-log-directories",
-    "metadata-log-missing",
-    "partition-in-two-directories",
-    "future-replica",
-    "future-replica-alone",
-    "log-directory-missing",
-    "log-directory-empty",
-    "log-directory-lost",
-    "replica-elsewhere",
-)
 
 
 @pytest.fixture
@@ -69,7 +59,7 @@ def found(health: Health) -> list[tuple[str, str | None, str | None]]:
             finding.partition,
         )
         for finding in health.findings
-        if finding.code in CODES
+        if CODES[finding.code].family == "log-directories"
     ]
 
 
@@ -207,7 +197,11 @@ def test_a_metadata_log_that_may_be_elsewhere(folder, old, new):
 def test_a_registered_directory_that_was_not_opened(disks):
     health = check(disks / "disk-a")
     assert found(health) == [("log-directory-missing", None, None)] * 2
-    counts = {f.message["id"]: f.message["n"] for f in health.findings if f.code in CODES}
+    counts = {
+        finding.message["id"]: finding.message["n"]
+        for finding in health.findings
+        if finding.code == "log-directory-missing"
+    }
     assert counts[IDS["disk-b"]] == len(SAID["log_dirs"]["disk-b"])
 
 
@@ -461,7 +455,7 @@ def test_a_folder_does_not_end_the_start(three):
     assert restart.starts and restart.offline_directories == (str(three[1]),)
 
 
-@pytest.mark.parametrize("number", ["01", "+1", "00000000001", "0" * 5000 + "1"])
+@pytest.mark.parametrize("number", ["+1", "0" * 5000 + "1"])
 def test_a_node_id_is_the_number_that_java_reads(folder, number):
     """Integer.parseInt accepts a sign and leading zeros, so the broker is still node 1."""
     expected = found(check(folder / "disk-a"))
