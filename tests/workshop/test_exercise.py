@@ -8,16 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkaviz.workshop.lessons import exercise
-from kafkaviz.workshop.lessons.exercise import (
-    ABOVE,
-    ANSWERS,
-    BASE,
-    BELOW,
-    CONDITIONS,
-    EMPTY,
-    EXACT,
-    NO_ANSWER,
-)
+from kafkaviz.workshop.lessons.exercise import ABOVE, BASE, BELOW, EMPTY, EXACT, NO_ANSWER
 from tests.search import textbook
 from tests.workshop.lesson_text import RIGHT
 
@@ -25,7 +16,6 @@ KEYS = (6, 14, 22, 26, 31)
 
 
 def checked(text: str, keys: tuple[int, ...] = KEYS) -> exercise.RuleCheck:
-    """The result of a rule that consists of the pieces."""
     rule = exercise.read(text)
     assert rule is not None
     return exercise.check(rule, keys)
@@ -44,11 +34,8 @@ def test_the_right_rule_finds_every_ceiling():
     [
         (
             "slot + 1",
-            [
-                *((EXACT, key, slot + 1, slot) for slot, key in enumerate(KEYS)),
-                (ABOVE, 32, 5, -1),
-                (EMPTY, 23, 0, -1),
-            ],
+            [(EXACT, key, slot + 1, slot) for slot, key in enumerate(KEYS)]
+            + [(ABOVE, 32, 5, -1), (EMPTY, 23, 0, -1)],
         ),
         (
             "if slot = -1 then base else if key(slot) = target then slot else slot + 1",
@@ -61,10 +48,9 @@ def test_the_right_rule_finds_every_ceiling():
     ],
 )
 def test_where_popular_rules_fail(text, wrong_cases):
-    assert [
-        (case.kind, case.target, case.answer_slot, case.ceiling)
-        for case in checked(text).wrong_cases
-    ] == wrong_cases
+    cases = checked(text).wrong_cases
+    found = [(case.kind, case.target, case.answer_slot, case.ceiling) for case in cases]
+    assert found == wrong_cases
 
 
 @settings(max_examples=60, deadline=None)
@@ -76,22 +62,19 @@ def test_the_ceiling_that_a_rule_is_compared_with(keys):
     for case in check.cases:
         if case.kind != EMPTY:
             slot = int(np.searchsorted(keys, case.target, "left"))
-            assert (
-                case.ceiling
-                == (slot if slot < len(keys) else -1)
-                == textbook.ceiling_slot(np.array(keys), case.target)
-            )
+            assert case.ceiling == (slot if slot < len(keys) else -1)
+            assert case.ceiling == textbook.ceiling_slot(np.array(keys), case.target)
             assert case.floor_slot == int(np.searchsorted(keys, case.target, "right")) - 1
 
 
 def test_every_rule_of_the_pieces_is_read_as_it_is_spelled():
     """Few of them are right: a reader has to think."""
-    branches = [*product(CONDITIONS, ANSWERS)]
+    branches = [*product(exercise.CONDITIONS, exercise.ANSWERS)]
     rules = [
         exercise.CeilingRule(tuple(chosen), otherwise)
         for count in range(exercise.MAX_BRANCHES + 1)
         for chosen in product(branches, repeat=count)
-        for otherwise in ANSWERS
+        for otherwise in exercise.ANSWERS
     ]
     assert all(exercise.read(str(rule)) == rule for rule in rules)
     right = [rule for rule in rules if exercise.check(rule, KEYS).is_right]

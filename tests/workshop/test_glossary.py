@@ -9,13 +9,8 @@ from kafkaviz.messages import LANGUAGES, speaking, text_in
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.lessons.glossary import TERMS, GlossaryTerm, explained_terms
 from kafkaviz.workshop.takeaway.page_file import inline_html
-from tests.support.pages import open_page, page_html, query_value
-
-
-@pytest.fixture(autouse=True)
-def quiet(starts, monkeypatch) -> None:
-    """No Spark, and no folder of lessons from the environment."""
-    monkeypatch.delenv(lessons.LESSONS, raising=False)
+from tests.support.pages import open_page, page_html, press_button, query_value
+from tests.workshop.lesson_text import lesson
 
 
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term.key)
@@ -32,7 +27,6 @@ def test_a_word_is_explained_in_at_most_three_sentences(language):
 
 
 def test_a_text_explains_the_words_that_no_lesson_before_has_taught():
-    """In the order of the text; a plural too, and no part of another word."""
     text = "Segments are rolled; the base offset of a segment names it, page by page."
     keys = [term.key for term in explained_terms((), text)]
     assert keys == ["segment", "base_offset", "offset", "page"]
@@ -44,21 +38,21 @@ def test_a_chinese_text_explains_them_too():
     """Where words have no blanks around them; by the English word as well."""
     with speaking("zh"):
         assert [term.key for term in explained_terms((), "只在热区里找")] == ["warm_section"]
-        assert [term.key for term in explained_terms((), "**attributes** 的十六个位")] == [
-            "attributes"
-        ]
+        (term,) = explained_terms((), "**attributes** 的十六个位")
+        assert term.key == "attributes"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term.key)
 def test_a_step_of_its_lesson_explains_each_word(term: GlossaryTerm, language):
     with speaking(language):
-        lesson = next(each for each in lessons.lessons(language)[0] if each.name == term.lesson)
-        texts = [part for step in lesson.steps for part in step.parts if isinstance(part, str)]
-        asks = [
-            block["ask"] for step in lesson.steps for block in step.blocks("predict", "exercise")
+        parts = [part for step in lesson(term.lesson, language).steps for part in step.parts]
+        texts = [
+            part if isinstance(part, str) else part["ask"]
+            for part in parts
+            if isinstance(part, str) or part.kind in ("predict", "exercise")
         ]
-        assert any(term in explained_terms((), text) for text in (*texts, *asks))
+        assert any(term in explained_terms((), text) for text in texts)
 
 
 def helps(lesson: str, at: str) -> list[str]:
@@ -93,7 +87,7 @@ def test_the_glossary_explains_every_word(language):
         for term in TERMS:
             row = f"<dt>{escape(term.name)}</dt><dd>{inline_html(term.meaning)}"
             assert f"{row}<small>{inline_html(term.kafka)}" in html, term.key
-    assert not [button for button in at.button if button.key == "kv_word_lesson"]
+    assert "kv_word_lesson" not in {button.key for button in at.button}
 
 
 def test_every_word_links_to_its_page_and_its_lesson():
@@ -109,32 +103,23 @@ def test_every_word_links_to_its_page_and_its_lesson():
 
 
 def test_a_chosen_word_leads_to_its_lesson():
-    """And the glossary closes."""
-    at = open_page("workshop", word="warm_section", lesson="time", at="2")
+    """The glossary closes, and the lab that was open when the word was looked up."""
+    at = open_page("workshop", word="warm_section", lesson="time", at="2", **{"break": "1"})
     assert "AbstractIndex.warmEntries" in page_html(at)
-    next(button for button in at.button if button.key == "kv_word_lesson").click().run()
+    press_button(at, "kv_word_lesson")
     assert query_value(at, "lesson") == "warm-section"
-    assert "word" not in at.query_params
-
-
-def test_a_word_leads_to_a_lesson_and_not_to_its_lab():
-    """Whose lab stood open when the word was looked up."""
-    at = open_page("workshop", word="warm_section", lesson="time", **{"break": "1"})
-    next(button for button in at.button if button.key == "kv_word_lesson").click().run()
-    assert "break" not in at.query_params
+    assert not {"word", "break"} & set(at.query_params)
 
 
 def test_a_step_leads_to_the_glossary_and_back():
-    """The lesson stays where it was."""
     at = open_page("workshop", lesson="time", at="2")
-    next(button for button in at.button if button.key == "kv_glossary_open").click().run()
+    press_button(at, "kv_glossary_open")
     assert query_value(at, "word") == "all"
-    next(button for button in at.button if button.key == "kv_word_back").click().run()
+    press_button(at, "kv_word_back")
     assert (query_value(at, "lesson"), query_value(at, "at")) == ("time", "2")
     assert "word" not in at.query_params
 
 
 def test_a_word_that_is_none_chooses_nothing():
-    """An address may say anything."""
     at = open_page("workshop", word="<b>")
-    assert not [button for button in at.button if button.key == "kv_word_lesson"]
+    assert "kv_word_lesson" not in {button.key for button in at.button}

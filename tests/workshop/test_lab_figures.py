@@ -46,10 +46,8 @@ def test_a_killed_broker_has_its_recovery_point(copy):
 def test_what_is_cut_off_is_no_byte_after(copy):
     view = damage_view(copy, "index-cut", 3)
     assert [row.position for row in view.before] == [48]
-    assert (marked(view.before[0]), marked(view.after[0])) == (
-        [(5, "00"), (6, "7e"), (7, "8a")],
-        [(5, ""), (6, ""), (7, "")],
-    )
+    assert marked(view.before[0]) == [(5, "00"), (6, "7e"), (7, "8a")]
+    assert marked(view.after[0]) == [(5, ""), (6, ""), (7, "")]
 
 
 def test_zeros_behind_the_entries(copy):
@@ -59,11 +57,10 @@ def test_zeros_behind_the_entries(copy):
 
 def test_an_entry_in_words(copy):
     view = damage_view(copy, "key-lowered", 20)
-    before, after = (
-        copy.entries("index"),
-        trial(copy, "key-lowered", 20).damage.copy.entries("index"),
+    damaged = trial(copy, "key-lowered", 20).damage.copy
+    was, is_now = (
+        2400 + int(each.entries("index")["relative_offset"][3]) for each in (copy, damaged)
     )
-    was, is_now = (2400 + int(entries["relative_offset"][3]) for entries in (before, after))
     assert was - is_now == 20
     assert f"offset {format_count(was)}, byte" in view.note_before
     assert f"offset {format_count(is_now)}, byte" in view.note_after
@@ -76,21 +73,21 @@ def test_a_setting_is_no_file(copy):
     assert views.strip(trial(copy, "limit", 7)).broken is None
 
 
+def parts(strip) -> list[tuple[PartKind, int, int]]:
+    return [(part.kind, part.first, part.last) for part in strip.after.parts]
+
+
 def test_the_strip_of_an_exception(copy):
     """Up to the batch that is broken; the log is that of 5000 records and 13 segments."""
     strip = views.strip(trial(copy, "bit", 156))
-    assert [(part.kind, part.first, part.last) for part in strip.after.parts] == [
-        (PartKind.READ, 0, 2599),
-        (PartKind.MISSING, 2600, 4999),
-    ]
+    assert parts(strip) == [(PartKind.READ, 0, 2599), (PartKind.MISSING, 2600, 4999)]
     assert strip.after.mark == (0.52, "exception at 2\u202f600")
     assert strip.broken == (0.48, 0.558)
     assert len(strip.segments) == 12
 
 
 def test_the_strip_of_a_hole(copy):
-    strip = views.strip(trial(copy, "cut", 1))
-    assert [(part.kind, part.first, part.last) for part in strip.after.parts] == [
+    assert parts(views.strip(trial(copy, "cut", 1))) == [
         (PartKind.READ, 0, 2783),
         (PartKind.MISSING, 2784, 2789),
         (PartKind.READ, 2790, 4999),
@@ -98,22 +95,16 @@ def test_the_strip_of_a_hole(copy):
 
 
 def test_the_strip_of_a_time(copy):
-    """The right answer above, the wrong one below."""
     strip = views.strip(trial(copy, "clock", 200))
     assert (strip.before.mark, strip.after.mark) == ((0.558, "2\u202f790"), (0.52, "2\u202f600"))
 
 
 def test_what_was_done_is_said_in_order(copy):
     view = views.trial_view(trial(copy, "bit-killed", 156), (), RELEASE)
-    assert (
-        view.title
-        == "The broker truncates the log at byte 18\u202f517 · 2\u202f600 of 5\u202f000 records"
-    )
+    assert view.title.endswith("log at byte 18\u202f517 · 2\u202f600 of 5\u202f000 records")
     (_, check), (_, start), (_, consumer) = view.rows
     assert check == ("Finds nothing",)
-    assert start[0].startswith(
-        "Cuts 00000000000000002400.log 17.1 KiB from byte 18\u202f517: the broker"
-    )
+    assert start[0].startswith("Cuts 00000000000000002400.log 17.1 KiB from byte 18\u202f517: ")
     assert start[1].startswith("Deletes 00000000000000002790.log 36.1 KiB: segment 2400 lost")
     assert start[2].startswith("And ")
     assert consumer == ("Gets offsets 0 to 2\u202f599, and no error; the log ends there",)
@@ -132,25 +123,18 @@ def test_a_file_that_is_removed_has_no_bytes_after(copy):
 
 
 def test_an_entry_of_a_time_in_words(copy):
-    """The same offset a day later."""
     view = damage_view(copy, "time-late", 1)
-    before, after = (
-        int(log_copy.entries("timeindex")["timestamp_ms"][1])
-        for log_copy in (copy, trial(copy, "time-late", 1).damage.copy)
-    )
+    damaged = trial(copy, "time-late", 1).damage.copy
+    before, after = (int(each.entries("timeindex")["timestamp_ms"][1]) for each in (copy, damaged))
     assert after - before == DAY_MS
     assert moment(before) in view.note_before and moment(after) in view.note_after
 
 
 def test_a_file_that_grows_from_the_end_of_a_row_shows_the_row_before(copy):
     """Else its old end would not be seen."""
+    new = bytes(range(48))
     damage = Damage(
-        copy=copy,
-        file=copy.name("index"),
-        start=32,
-        stop=32,
-        before=bytes(range(32)),
-        after=bytes(range(48)),
+        copy=copy, file=copy.name("index"), start=32, stop=32, before=new[:32], after=new
     )
     view = views.damage_view(copy, damage, "index-padded", 16)
     assert [row.position for row in view.after] == [16, 32]
@@ -158,15 +142,9 @@ def test_a_file_that_grows_from_the_end_of_a_row_shows_the_row_before(copy):
 
 
 def test_a_byte_behind_the_batches_is_in_no_field(copy):
-    """There is none to name."""
-    size_bytes = len(copy.content("log"))
+    log = copy.content("log")
     damage = Damage(
-        copy=copy,
-        file=copy.name("log"),
-        start=size_bytes,
-        stop=size_bytes,
-        before=copy.content("log"),
-        after=b"",
+        copy=copy, file=copy.name("log"), start=len(log), stop=len(log), before=log, after=b""
     )
     assert say("break_it.in_field", field="") not in views._describe(copy, damage, "bit", 0)
     assert views._field_text(copy, damage) == ""
@@ -190,43 +168,31 @@ def test_an_index_that_is_rebuilt_has_a_new_size(copy):
 
 
 def test_a_client_of_a_time_gets_an_answer_an_error_or_none(copy):
-    """Beside the offset that was right."""
     clock = trial(copy, "clock", 200)
-    values = {
-        "time": moment(clock.timestamp_ms),
-        "expected": format_count(clock.expected_reading.answer),
-    }
-    failed, unanswered = (
-        replace(clock, reading=replace(clock.reading, answer=None, **fault))
-        for fault in ({"error": "x", "error_class": "org.apache.kafka.KafkaStorageException"}, {})
-    )
-    sentences = [views.describe_reading(each) for each in (clock, failed, unanswered)]
+    time, expected = moment(clock.timestamp_ms), format_count(clock.expected_reading.answer)
+    unanswered = replace(clock.reading, answer=None)
+    failed = replace(unanswered, error="x", error_class="org.apache.kafka.KafkaStorageException")
+    readings = (clock.reading, failed, unanswered)
+    sentences = [views.describe_reading(replace(clock, reading=each)) for each in readings]
+    answer = format_count(clock.reading.answer)
     assert sentences == [
-        say("break_it.client_other", answer=format_count(clock.reading.answer), **values),
-        say("break_it.client_error", time=values["time"], error="KafkaStorageException"),
-        say("break_it.client_none", **values),
+        say("break_it.client_other", answer=answer, time=time, expected=expected),
+        say("break_it.client_error", time=time, error="KafkaStorageException"),
+        say("break_it.client_none", time=time, expected=expected),
     ]
 
 
 def test_a_consumer_gets_less_than_it_should(copy):
-    """Nothing at all, a hole in the middle, or records of other offsets."""
     cut = trial(copy, "cut", 1)
     first, *others = cut.expected_reading.ranges
     shifted = replace(first, first=first.first + 1, last=first.last + 1)
-    readings = (
-        replace(cut.reading, ranges=()),
-        cut.reading,
-        replace(cut.reading, ranges=(shifted, *others)),
-    )
+    all_ranges = ((), cut.reading.ranges, (shifted, *others))
+    readings = [replace(cut.reading, ranges=ranges) for ranges in all_ranges]
     sentences = [views.describe_reading(replace(cut, reading=reading)) for reading in readings]
     missing = say("break_it.range", first="2\u202f784", last="2\u202f789")
+    received, count = format_count(cut.reading.record_count), "5\u202f000"
     assert sentences == [
         say("break_it.consumer_empty"),
-        say(
-            "break_it.consumer_missing",
-            ranges=missing,
-            received=format_count(cut.reading.record_count),
-            count="5\u202f000",
-        ),
-        say("break_it.consumer_shifted", received="5\u202f000", count="5\u202f000"),
+        say("break_it.consumer_missing", ranges=missing, received=received, count=count),
+        say("break_it.consumer_shifted", received=count, count=count),
     ]

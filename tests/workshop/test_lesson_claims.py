@@ -3,7 +3,6 @@ answers and tool output.
 """
 
 import gzip
-import json
 import re
 from pathlib import Path
 
@@ -20,45 +19,19 @@ from kafkaviz.search.log_view import view_partition, view_segment
 from kafkaviz.simulate import lesson_growth
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.lesson_growth import Append, StepKind, Truncate
-from kafkaviz.simulate.recovery import (
-    INVALID_OFFSET,
-    OFFSET_OVERFLOW,
-)
+from kafkaviz.simulate.recovery import INVALID_OFFSET, OFFSET_OVERFLOW
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.steps import StoredLog
 from kafkaviz.units import format_bytes
-from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE, file_bytes, lookups, segments, tuning
-from kafkaviz.workshop.lessons.grammar import KINDS, LessonBlock, LessonStep, NoValue
+from kafkaviz.workshop.lessons.grammar import NoValue
 from tests.conftest import DATA
 from tests.support.pages import open_page, page_html
+from tests.support.vectors import json_lines
+from tests.workshop.lesson_text import block, figure, prose, right, step
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 LANGUAGES = ["en", "zh"]
-
-
-def block(kind: str, **values: object) -> LessonBlock:
-    """A figure with these keys."""
-    defaults = {
-        name: () if key.is_repeatable else key.default for name, key in KINDS[kind].keys.items()
-    }
-    return LessonBlock(kind, 1, defaults | values, tuple(map(str, values.items())))
-
-
-def step(name: str, number: int, spoken: str) -> LessonStep:
-    """A step of a lesson, from 1."""
-    return next(each for each in lessons.lessons(spoken)[0] if each.name == name).steps[number - 1]
-
-
-def right(name: str, number: int, spoken: str) -> str:
-    """The right choice of a step's question."""
-    (question,) = step(name, number, spoken).blocks("predict")
-    return next(text for text, is_right in question.choices if is_right)
-
-
-def prose(name: str, number: int, spoken: str) -> str:
-    """All that a step says outside of its blocks."""
-    return " ".join(part for part in step(name, number, spoken).parts if isinstance(part, str))
 
 
 # ---- the skip list
@@ -74,7 +47,6 @@ def test_a_skip_list_gives_the_floor(target):
 
 
 def test_nothing_is_below_the_first_key():
-    """Every comparison goes down."""
     view = lookups.skip_list_view(KEYS[1:], 3, "a-0", "here")
     assert view.floor == lookups.HEAD
     assert not any(each.is_right for each in view.comparisons)
@@ -88,8 +60,7 @@ def test_one_node_in_four_is_on_the_second_level():
 
 def test_the_list_of_the_lesson_is_that_of_the_sample(clean):
     """Its keys are the base offsets of tiny-index-0, and six comparisons find the floor."""
-    (figure,) = step("three-files", 1, "en").blocks("skip-list")
-    view = LIVE["skip-list"].make(figure)
+    view = LIVE["skip-list"].make(figure("three-files", 1, "skip-list"))
     segments = open_broker(clean).partition("tiny-index-0").segments
     assert view.keys == tuple(segment.base_offset for segment in segments)
     assert view.keys[view.floor] == 980
@@ -101,8 +72,7 @@ def test_the_list_of_the_lesson_is_that_of_the_sample(clean):
 
 def test_a_dump_is_what_kafkas_tool_printed():
     """Of the index with a wrong entry: the lines of the tool of 4.3.1, and what it says of it."""
-    (figure,) = step("after-a-crash", 3, "en").blocks("dump")
-    dump = LIVE["dump"].make(figure)
+    dump = LIVE["dump"].make(figure("after-a-crash", 3, "dump"))
     folder = GOLDEN / "kafka-4.3.1-damaged" / "bookings-0"
     printed = (folder / f"{858:020}.index.out").read_text().splitlines()
     complaint = (folder / f"{858:020}.index.err").read_text().splitlines()
@@ -115,8 +85,7 @@ def test_a_dump_is_what_kafkas_tool_printed():
 
 def test_a_sound_index_has_no_mismatch():
     """The first line is the entry that the step before decodes."""
-    (figure,) = step("three-files", 5, "en").blocks("dump")
-    dump = LIVE["dump"].make(figure)
+    dump = LIVE["dump"].make(figure("three-files", 5, "dump"))
     assert dump.entries[0] == "offset: 10948 position: 4179"
     assert dump.mismatches == ()
 
@@ -132,18 +101,10 @@ def test_a_dump_needs_an_index():
 
 def test_attributes_of_five_batches():
     """As the headers of 4.3.1's batches have them, bit by bit."""
-    (figure,) = step("batches", 8, "en").blocks("attributes")
-    rows = [row[2:] for row in file_bytes.attribute_rows(LIVE["attributes"].make(figure))]
-    assert rows[0] == tuple(
-        f"{high}\u202f{low}"
-        for high, low in (
-            ("0000", "0011"),
-            ("0000", "1011"),
-            ("0001", "0000"),
-            ("0011", "0000"),
-            ("0100", "0011"),
-        )
-    )
+    view = LIVE["attributes"].make(figure("batches", 8, "attributes"))
+    rows = [row[2:] for row in file_bytes.attribute_rows(view)]
+    bits = "0000_0011 0000_1011 0001_0000 0011_0000 0100_0011"
+    assert rows[0] == tuple(bits.replace("_", "\u202f").split(" "))
     assert rows[1] == ("lz4", "lz4", "none", "none", "lz4")
     assert rows[2:6] == [tuple("01000"), tuple("00110"), tuple("00010"), tuple("00001")]
     assert rows[8] == ("0", "–", "75", "76", "–")
@@ -154,17 +115,15 @@ def test_a_producer_numbers_its_records(clean):
     batches = open_broker(clean).partition("orders-0").segments[0].batches()
     (producer,) = np.unique(batches["producer_id"])
     assert producer >= 0
-    assert (
-        batches["base_sequence"][1:] == batches["base_sequence"][:-1] + batches["record_count"][:-1]
-    ).all()
+    ends = batches["base_sequence"] + batches["record_count"]
+    assert (batches["base_sequence"][1:] == ends[:-1]).all()
 
 
 def test_an_offset_without_a_batch_is_refused():
     """The log of heartbeat-0 ends at 39999."""
+    after_the_end = block("attributes", data="kafka-4.3.1-clean", batch=(("heartbeat-0", 40000),))
     with pytest.raises(NoValue, match="40000"):
-        LIVE["attributes"].make(
-            block("attributes", data="kafka-4.3.1-clean", batch=(("heartbeat-0", 40000),))
-        )
+        LIVE["attributes"].make(after_the_end)
 
 
 # ---- truncation
@@ -184,19 +143,17 @@ def test_a_cut_keeps_the_entries_below(spoken):
 def test_the_simulated_index_keeps_as_many(offset):
     """truncateTo of the writer that Kafka's histories hold, at each key and behind it."""
     acts = [Append(1000, 10, lesson_growth.START_MS + number) for number in range(18)]
+    acts.append(Truncate(offset, lesson_growth.START_MS))
     config = lesson_growth.first_segments().config
-    log = lesson_growth.grow(
-        config, [*acts, Truncate(offset, lesson_growth.START_MS)], lesson_growth.START_MS
-    )
-    last = log.steps[-1]
+    last = lesson_growth.grow(config, acts, lesson_growth.START_MS).steps[-1]
     assert last.kind == StepKind.TRUNCATE
     assert last.after.offset_entries == np.searchsorted([59, 109, 159], offset)
 
 
 def test_the_figure_is_at_the_cut():
     """The growth begins at its truncation, where the time index loses one entry of three."""
-    (figure,) = step("binary-search", 5, "en").blocks("growth")
-    cut = lesson_growth.first_segments().steps[figure["step"] - 1]
+    number = figure("binary-search", 5, "growth")["step"]
+    cut = lesson_growth.first_segments().steps[number - 1]
     assert cut.kind == StepKind.TRUNCATE
     assert (cut.before.offset_entries, cut.after.offset_entries) == (3, 3)
     assert (cut.before.time_entries, cut.after.time_entries) == (3, 2)
@@ -209,22 +166,14 @@ def test_the_figure_is_at_the_cut():
 @pytest.mark.parametrize("spoken", LANGUAGES)
 def test_the_share_of_a_lookup(spoken):
     """The numbers of the answer are those of the figure: 22 µs, 839 µs, 2.6 %."""
-    (figure,) = step("warm-section", 7, spoken).blocks("fetch-share")
-    *_, largest = tuning.share_rows(LIVE["fetch-share"].make(figure))
+    *_, largest = tuning.share_rows(
+        LIVE["fetch-share"].make(figure("warm-section", 7, "fetch-share"))
+    )
     (question,) = step("warm-section", 7, spoken).blocks("predict")
     said = re.findall(r"[\d.]+", question["reveal"])[:3]
-    numbers = [
-        re.match(r"[\d.]+", largest[3])[0],
-        re.search(r"\d+", largest[1])[0],
-        re.match(r"\d+", largest[2])[0],
-    ]
+    numbers = [re.search(r"[\d.]+", largest[column])[0] for column in (3, 1, 2)]
     assert said == numbers == ["2.6", "22", "839"]
     assert "3 %" in right("warm-section", 7, spoken)
-
-
-def test_ten_gigabit_carry_1250_bytes_a_microsecond():
-    """The least time, without a header of any protocol."""
-    assert tuning.sending_us(1250) == 1
 
 
 # ---- two indexes, two names
@@ -232,8 +181,8 @@ def test_ten_gigabit_carry_1250_bytes_a_microsecond():
 
 def test_two_indexes_side_by_side():
     """Slots, the one that is kept, the warm section, and the entries of a real segment."""
-    (figure,) = step("time", 6, "en").blocks("indexes")
-    rows = [row[1:] for row in segments.index_facts(LIVE["indexes"].make(figure))]
+    facts = segments.index_facts(LIVE["indexes"].make(figure("time", 6, "indexes")))
+    rows = [row[1:] for row in facts]
     assert rows[2:7] == [
         ("8", "12"),
         ("250", "251"),
@@ -246,18 +195,17 @@ def test_two_indexes_side_by_side():
 @pytest.mark.parametrize("spoken", LANGUAGES)
 def test_the_name_that_counts(spoken):
     """The first broker name of the setting, which config_def holds against Kafka's LogConfig."""
-    name, _ = config_def.setting("segment.ms").broker_names[0]
+    setting = config_def.setting("segment.ms")
+    name, _ = setting.broker_names[0]
     assert right("rolls", 5, spoken).startswith(name)
     (question,) = step("rolls", 5, spoken).blocks("predict")
-    hours = int(re.search(r"log\.roll\.hours=(\d+)", question["ask"])[1])
-    setting = config_def.setting("segment.ms")
-    assert setting.parse(str(hours), (4, 4), "log.roll.hours") == setting.default((4, 4))
+    hours = re.search(r"log\.roll\.hours=(\d+)", question["ask"])[1]
+    assert setting.parse(hours, (4, 4), "log.roll.hours") == setting.default((4, 4))
 
 
 def test_a_broker_has_names_of_its_own():
     """In the order in which they count; before the answer in that of the alphabet."""
-    (figure,) = step("rolls", 5, "en").blocks("settings")
-    names = LIVE["settings"].make(figure)
+    names = LIVE["settings"].make(figure("rolls", 5, "settings"))
     by_topic = {topic: broker for topic, broker, _ in tuning.name_rows(names)}
     assert by_topic["segment.index.bytes"] == "log.index.size.max.bytes"
     assert by_topic["segment.ms"] == "log.roll.ms → log.roll.hours"
@@ -266,7 +214,6 @@ def test_a_broker_has_names_of_its_own():
 
 
 def test_a_name_that_is_none_is_refused():
-    """In the words of config_def."""
     with pytest.raises(RefusedSetting, match=r"segment\.byte"):
         LIVE["settings"].make(block("settings", name=("segment.byte",), release="4.4"))
 
@@ -301,13 +248,10 @@ def test_the_words_of_a_full_index_are_kafkas(spoken, words, recorded_exceptions
 )
 def test_an_exception_has_kafkas_name(name, number, exception):
     """As the simulated appends, which recorded histories hold, give it."""
-    lesson_step = step(name, number, "en")
-    texts = [prose(name, number, "en"), *(each["so"] for each in lesson_step.blocks("misleads"))]
+    texts = [prose(name, number), *(each["so"] for each in step(name, number).blocks("misleads"))]
     assert any(f"`{exception}`" in text for text in texts)
-    assert any(
-        known.endswith(f".{exception}")
-        for known in (INVALID_OFFSET, OFFSET_OVERFLOW, ILLEGAL_ARGUMENT)
-    )
+    known = (INVALID_OFFSET, OFFSET_OVERFLOW, ILLEGAL_ARGUMENT)
+    assert any(each.endswith(f".{exception}") for each in known)
 
 
 # ---- a file that was renamed
@@ -315,11 +259,9 @@ def test_an_exception_has_kafkas_name(name, number, exception):
 
 def test_an_index_without_a_log_is_deleted():
     """Kafka's own loader, in every recorded load that wrote one."""
-    with gzip.open(DATA / "restarts.jsonl.gz", "rt") as lines:
-        loads = [json.loads(line) for line in lines]
     orphans = [
         (name, load["files"])
-        for load in loads
+        for load in json_lines(DATA / "restarts.jsonl.gz")
         if "files" in load
         for change, name, *_ in load["changes"]
         if change == "write" and name.endswith(".index")
@@ -377,15 +319,13 @@ def test_largest_timestamps_need_not_rise(damaged):
 @pytest.mark.parametrize("spoken", LANGUAGES)
 def test_what_the_default_size_does_is_as_the_step_says(spoken):
     """12 341 times fewer rolls, 302 359 entries, six reads; each in both languages."""
-    this = step("after-a-crash", 6, spoken)
-    (figure,) = this.blocks("index-size")
-    sizes = LIVE["index-size"].make(figure)
+    sizes = LIVE["index-size"].make(figure("after-a-crash", 6, "index-size"))
     rows = {
         row[0]: dict(zip(index_size_curve.COLUMNS, row, strict=True))
         for row in index_size_curve.rows(sizes.outcomes, sizes.costs)
     }
     today, default = rows[300], rows[10 << 20]
-    (question,) = this.blocks("predict")
+    (question,) = step("after-a-crash", 6, spoken).blocks("predict")
     reveal = question["reveal"]
     assert f"{round(today['rolls_a_gib'] / default['rolls_a_gib']):,}".replace(",", " ") in reveal
     assert f"{default['entries']:,}".replace(",", " ") in reveal
@@ -403,9 +343,7 @@ def test_what_the_default_size_does_is_as_the_step_says(spoken):
 def test_the_step_of_the_index_size_is_drawn(spoken, answers, request):
     if spoken == "zh":
         request.getfixturevalue("chinese")
-    query = {"lesson": "after-a-crash", "at": "6"} | ({"answers": answers} if answers else {})
-    at = open_page("workshop", **query)
+    at = open_page("workshop", lesson="after-a-crash", at="6", answers=answers)
     # the map of both settings would tell the answer
     assert len(at.get("plotly_chart")) == (2 if answers else 1)
-    told = "12\u202f341" in page_html(at)
-    assert told == bool(answers)
+    assert ("12\u202f341" in page_html(at)) == bool(answers)

@@ -2,8 +2,6 @@
 step.
 """
 
-import gzip
-import json
 import re
 import shutil
 from pathlib import Path
@@ -18,27 +16,25 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.log.settings import open_settings
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE
-from kafkaviz.workshop.lessons.grammar import LessonBlock, LessonStep
+from kafkaviz.workshop.lessons.grammar import LessonBlock
+from tests.support.vectors import json_lines
+from tests.workshop import lesson_text
+from tests.workshop.lesson_text import step
 
 FOLDER = Path(lessons.__file__).parent
 NUMBER = re.compile(r"\d+(?:[ \u202f]\d{3})+|\d+(?:\.\d+)*")  # 1 048 527; 4.3.1
 NAME = re.compile(r"`([^`\n]+)`")  # `segment.index.bytes`
 ISSUE = re.compile(r"KAFKA-\d+|KIP-\d+")
 FENCE = re.compile(r"^```.*$", re.MULTILINE)
-SPELLED = {
-    word: str(number)
-    for number, word in enumerate(messages.text_in("en", "common.numbers").split())
-}
+NUMBERS = messages.text_in("en", "common.numbers").split()
+SPELLED = {word: str(number) for number, word in enumerate(NUMBERS)}
 STEPS = sorted(file.name.removesuffix(".en.md") for file in FOLDER.glob("*.en.md"))
 
 
 def steps(name: str, spoken: str) -> list[str]:
     """The head of a lesson and each of its steps, without the fences of its blocks."""
-    return re.split(
-        r"^## ",
-        FENCE.sub("", (FOLDER / f"{name}.{spoken}.md").read_text(encoding="utf-8")),
-        flags=re.MULTILINE,
-    )
+    text = (FOLDER / f"{name}.{spoken}.md").read_text(encoding="utf-8")
+    return re.split(r"^## ", FENCE.sub("", text), flags=re.MULTILINE)
 
 
 def facts(step: str) -> set[str]:
@@ -64,13 +60,6 @@ def test_a_lesson_says_the_same_in_each_language(name):
     assert [pair for pair in differ if pair != (set(), set())] == []
 
 
-def step(name: str, number: int, spoken: str) -> LessonStep:
-    """A step of a lesson, from 1."""
-    return next(lesson for lesson in lessons.lessons(spoken)[0] if lesson.name == name).steps[
-        number - 1
-    ]
-
-
 @pytest.mark.parametrize("spoken", ["en", "zh"])
 def test_the_lesson_on_time_says_what_retention_does(spoken):
     """Retention rolls the active segment and deletes it: analysis.retention, which passes of Kafka
@@ -78,49 +67,31 @@ def test_the_lesson_on_time_says_what_retention_does(spoken):
     """
     lesson_step = step("rolls", 2, spoken)
     (prediction,), (retention,) = lesson_step.blocks("predict"), lesson_step.blocks("retention")
-    segment_days, retention_days, idle_days = map(
-        int, re.findall(r"(\d+) (?:day|天)", prediction["ask"])
-    )
-    assert segment_days < retention_days < idle_days and (
-        retention["retention-days"],
-        retention["days"],
-    ) == (retention_days, idle_days)
+    days = re.findall(r"(\d+) (?:day|天)", prediction["ask"])
+    segment_days, retention_days, idle_days = map(int, days)
+    assert segment_days < retention_days < idle_days
+    assert (retention["retention-days"], retention["days"]) == (retention_days, idle_days)
     states = [segment.state for segment in LIVE["retention"].make(retention).segments]
     assert states == ["time"] * 4  # all of them, the active one too
     choices = [(is_right, "retention.ms" in text) for text, is_right in prediction.choices]
-    assert (
-        choices.count((True, True)) == 1
-        and (True, False) not in choices
-        and (False, True) not in choices
-    )
+    assert sorted(set(choices)) == [(False, False), (True, True)]
+    assert choices.count((True, True)) == 1
     for days, state in ((retention_days, "until"), (retention_days + 1, "time")):
-        log = LIVE["retention"].make(
-            LessonBlock("retention", 1, retention.values | {"days": days}, ())
-        )
-        assert log.segments[-1].state == state
+        block = LessonBlock("retention", 1, retention.values | {"days": days}, ())
+        assert LIVE["retention"].make(block).segments[-1].state == state
 
 
 def test_kafka_deletes_the_active_segment_by_retention(data):
     """As the lesson says: in recorded passes of 4.3.1 the last segment went by its time, with
     records in it.
     """
-    with gzip.open(data / "retention_passes.jsonl.gz") as file:
-        passes = [
-            retention_pass
-            for retention_pass in map(json.loads, file)
-            if retention_pass["retention_bytes"] < 0 and "delete" in retention_pass["policy"]
-        ]
-    deleted_active = [
-        retention_pass
-        for retention_pass in passes
-        if retention_pass["segments"][-1][1]
-        and retention_pass["segments"][-1][0] in retention_pass["deleted"]
-    ]
-    assert deleted_active and all(
-        retention_pass["now_ms"] - retention_pass["segments"][-1][2]
-        > retention_pass["retention_ms"]
-        for retention_pass in deleted_active
-    )
+    overdue_ms = []
+    for recorded in json_lines(data / "retention_passes.jsonl.gz"):
+        base_offset, record_bytes, newest_ms = recorded["segments"][-1][:3]
+        by_time_alone = recorded["retention_bytes"] < 0 and "delete" in recorded["policy"]
+        if by_time_alone and record_bytes and base_offset in recorded["deleted"]:
+            overdue_ms.append(recorded["now_ms"] - newest_ms - recorded["retention_ms"])
+    assert overdue_ms and min(overdue_ms) > 0
 
 
 @pytest.mark.parametrize(
@@ -137,11 +108,8 @@ def test_a_bit_outside_the_checksum_is_noticed_as_the_lesson_says(clean, tmp_pat
     position = open_broker(tmp_path).partition("clicks-none-0").segments[0].batches()[5]["position"]
     data[position + byte] ^= 1 << bit
     log.write_bytes(data)
-    codes = {
-        finding.code
-        for finding in broker_health.check(tmp_path, partition="clicks-none-0").findings
-        if finding.severity == "error"
-    }
+    findings = broker_health.check(tmp_path, partition="clicks-none-0").findings
+    codes = {finding.code for finding in findings if finding.severity == "error"}
     assert codes == ({code} if code else set())
     for spoken in ("en", "zh"):
         (misleads,) = step("batches", 2, spoken).blocks("misleads")
@@ -154,7 +122,7 @@ def test_learners_read_that_a_record_a_year_ahead_is_refused(clean, spoken):
     topic has another value.
     """
     name = "message.timestamp.after.max.ms"
-    prose = " ".join(part for part in step("time", 5, spoken).parts if isinstance(part, str))
+    prose = lesson_text.prose("time", 5, spoken)
     assert f"`{name}`" in prose and "4.0" in prose
     defaults = [config_def.defaults(release)[name] for release in ((3, 6), (3, 9), (4, 0))]
     assert defaults == [2**63 - 1, 2**63 - 1, 3_600_000]
@@ -162,13 +130,8 @@ def test_learners_read_that_a_record_a_year_ahead_is_refused(clean, spoken):
 
 
 def test_facts_are_found():
-    assert facts("`a.b` 是 1 048 527 字节（KAFKA-806，4.0.1）。") == {
-        "a.b",
-        "1048527",
-        "806",
-        "KAFKA-806",
-        "4.0.1",
-    }
+    found = facts("`a.b` 是 1 048 527 字节（KAFKA-806，4.0.1）。")
+    assert found == {"a.b", "1048527", "806", "KAFKA-806", "4.0.1"}
     assert spelled("Twelve bytes, no more") == {"12", "0"}
 
 
@@ -203,10 +166,8 @@ def test_the_sizes_of_the_heartbeats_are_those_of_the_lesson(clean, spoken):
 def test_no_linger_merges_the_heartbeats_as_the_lesson_says(clean, spoken):
     """They come about a second apart, and 5 ms is a default only from 4.0 on."""
     partition = open_broker(clean).partition("heartbeat-0")
-    times_ms = np.concatenate(
-        [rows["base_timestamp_ms"] for segment in partition.live for rows in segment.full_scan()]
-    )
-    gaps_ms = np.diff(times_ms)
+    scans = [rows for segment in partition.live for rows in segment.full_scan()]
+    gaps_ms = np.diff(np.concatenate([rows["base_timestamp_ms"] for rows in scans]))
     assert gaps_ms.min() > 500 and np.median(gaps_ms) == 1000
     (misleads,) = step("batches", 5, spoken).blocks("misleads")
     assert "KIP-1030" in misleads["versions"]

@@ -2,7 +2,6 @@
 with recordings of Kafka's classes.
 """
 
-import json
 import re
 import struct
 from collections.abc import Iterator
@@ -13,16 +12,12 @@ import pytest
 from kafkaviz.analysis.lookup import lookup_source
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.messages import LANGUAGES, text_in
-from kafkaviz.workshop import lessons
-from kafkaviz.workshop.lessons.grammar import LessonStep
 from tests.conftest import DATA
 from tests.kafka.harness import content
 from tests.support.vectors import json_lines
+from tests.workshop.lesson_text import figure, prose, right, step
 
-LINES = [
-    json.loads(line)
-    for line in (DATA / "record_checks.jsonl").read_text(encoding="utf-8").splitlines()
-]
+LINES = json_lines(DATA / "record_checks.jsonl")
 APPENDS = {
     (line["version"], line["mode"], line["wrong"], line["codec"]): line
     for line in LINES
@@ -31,16 +26,6 @@ APPENDS = {
 MAGIC = [line for line in LINES if "magic_bit" in line]
 RELEASES = sorted({line["version"] for line in LINES})
 TIME_ENTRY = struct.Struct(">qi")
-
-
-def step(name: str, number: int, spoken: str) -> LessonStep:
-    """A step of a lesson, from 1."""
-    return next(each for each in lessons.lessons(spoken)[0] if each.name == name).steps[number - 1]
-
-
-def prose(name: str, number: int, spoken: str) -> str:
-    """All that a step says outside of its blocks."""
-    return " ".join(part for part in step(name, number, spoken).parts if isinstance(part, str))
 
 
 # ---- records are checked by the leader
@@ -111,7 +96,6 @@ def test_six_of_eight_bits_of_the_magic_pass_a_check_of_the_file(release):
 
 @pytest.mark.parametrize("spoken", LANGUAGES)
 def test_the_lesson_says_so_of_each_bit(spoken):
-    """Which bits, and the words of the exception."""
     (misleads,) = step("batches", 2, spoken).blocks("misleads")
     said = misleads["so"]
     assert "Invalid magic found in record: 3" in said
@@ -140,9 +124,8 @@ def test_an_equal_key_takes_one_header_more_from_4_1_on(spoken):
     assert len(before) == 1
     assert before == since[:1]
     assert len(since) == 2
-    assert {"838", "4.0", "4.1", "23", "27"} <= set(
-        re.findall(r"\d+(?:\.\d)?", exercise["solution"])
-    )
+    said = re.findall(r"\d+(?:\.\d)?", exercise["solution"])
+    assert {"838", "4.0", "4.1", "23", "27"} <= set(said)
 
 
 # ---- a time entry speaks for its segment
@@ -175,8 +158,6 @@ def test_an_earlier_segment_may_have_newer_records():
 @pytest.mark.parametrize("spoken", LANGUAGES)
 def test_the_lesson_keeps_the_promise_to_the_segment(spoken):
     """The right answer names where the segment begins; the one without it is wrong."""
-    lesson_step = step("time", 1, spoken)
-    (question,), (figure,) = lesson_step.blocks("predict"), lesson_step.blocks("bytes")
-    (right,) = [text for text, is_right in question.choices if is_right]
-    assert str(figure["segment"]) in right
-    assert "19324" in right
+    answer = right("time", 1, spoken)
+    assert str(figure("time", 1, "bytes")["segment"]) in answer
+    assert "19324" in answer

@@ -15,37 +15,30 @@ from kafkaviz.format.batch import DELETE_HORIZON, has_delete_horizon
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import LANGUAGES, speaking
 from kafkaviz.simulate import lesson_logs
-from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE, compaction, customer_log
 from kafkaviz.workshop.figures.customer_log import PROFILES, TRANSACTIONS
 from kafkaviz.workshop.lessons.grammar import LessonBlock, LessonStep
 from tests.analysis.compaction.recorded import lines
 from tests.support.pages import open_page, page_html
+from tests.workshop import lesson_text
 
+LESSON = "still-there"
 WEEKS = (7, 14, 21, 28, 35, 42)  # the days on which a segment is closed
 DATE = re.compile(r"2026-(\d\d)-(\d\d)")
 
 
 def step(number: int, spoken: str = "en") -> LessonStep:
-    lesson = next(each for each in lessons.lessons(spoken)[0] if each.name == "still-there")
-    return lesson.steps[number - 1]
+    return lesson_text.step(LESSON, number, spoken)
 
 
 def text_of(number: int, spoken: str) -> str:
     """Returns all that a step says."""
-    parts = step(number, spoken).parts
-    prose = [part for part in parts if isinstance(part, str)]
     lines = [text for block in step(number, spoken).blocks() for _, text in block.lines]
-    return " ".join([*prose, *lines])
+    return " ".join([lesson_text.prose(LESSON, number, spoken), *lines])
 
 
 def figure(number: int, kind: str) -> LessonBlock:
-    return step(number).blocks(kind)[0]
-
-
-def right(number: int, spoken: str) -> str:
-    (question,) = step(number, spoken).blocks("predict")
-    return next(text for text, is_right in question.choices if is_right)
+    return lesson_text.figure(LESSON, number, kind)
 
 
 def check(day: int, story: str = PROFILES) -> customer_log.CleanerCheck:
@@ -79,18 +72,13 @@ def test_each_cleaning_of_the_story_is_that_of_a_plain_loop():
         records = [
             found for found in look.records if found.offset < decision.first_uncleanable_segment
         ]
-        assert set(kept) == set(offsets(records)) - {
-            found.offset for found in records if found.offset >= decision.first_dirty_offset
-        }
+        dirty = [found for found in records if found.offset >= decision.first_dirty_offset]
+        assert set(kept) == set(offsets(records)) - set(offsets(dirty))
         share = decision.cleanable_bytes / (decision.clean_bytes + decision.cleanable_bytes)
         assert (look.cleaning is not None) == (share > 0.5)
         if look.cleaning is None:
             continue
-        latest = {
-            found.key: found.offset
-            for found in records
-            if found.offset >= decision.first_dirty_offset
-        }
+        latest = {found.key: found.offset for found in dirty}
         kept = {
             found.offset: found
             for found in records
@@ -99,12 +87,9 @@ def test_each_cleaning_of_the_story_is_that_of_a_plain_loop():
                 found.is_tombstone and (found.delete_horizon_ms or look.now_ms + 1) <= look.now_ms
             )
         }
-        gone = [
-            number
-            for first, last in look.cleaning.removed.ranges.tolist()
-            for number in range(first, last + 1)
-        ]
-        assert sorted(kept) == sorted(set(offsets(records)) - set(gone))
+        ranges = look.cleaning.removed.ranges.tolist()
+        gone = {number for first, last in ranges for number in range(first, last + 1)}
+        assert set(kept) == set(offsets(records)) - gone
 
 
 @pytest.mark.parametrize("spoken", LANGUAGES)
@@ -118,7 +103,7 @@ def test_the_dates_are_those_of_the_log(spoken):
     tombstone = next(found for found in check(16).records if found.is_tombstone)
     assert (tombstone.offset, tombstone.key) == (15, lesson_logs.LEAVES.encode())
     assert tombstone.timestamp_ms == lesson_logs.day(16)
-    assert date(lesson_logs.day(42)) in right(6, spoken)
+    assert date(lesson_logs.day(42)) in lesson_text.right(LESSON, 6, spoken)
 
 
 # ---- step by step
@@ -138,10 +123,9 @@ def test_retention_keeps_a_segment_for_its_newest_record(spoken):
 
 
 def test_a_consumer_gets_the_first_record_that_is_left():
-    (block,) = step(2).blocks("cleaning")
-    look = LIVE["cleaning"].make(block)
+    look = LIVE["cleaning"].make(figure(2, "cleaning"))
     assert min(found.offset for found in look.records if found.fate not in GOES) == 3
-    assert "3" in right(2, "en")
+    assert "3" in lesson_text.right(LESSON, 2, "en")
 
 
 def test_the_cleaner_has_nothing_to_do_while_the_tombstone_is_in_the_active_segment():
@@ -172,14 +156,9 @@ def test_the_map_ends_where_the_cleanable_part_ends(spoken):
     assert max(found.offset for found in look.records if found.is_mapped) == 23
     assert f"{100 * look.log.decision.cleanable_ratio:.0f} %" in text_of(5, spoken)
     (exercise,) = step(5, spoken).blocks("exercise")
-    named = [
-        (int(number), key)
-        for number, key in re.findall(r"(\d+) ([a-z]+)", exercise["ask"])
-        if key not in ("holds", "stay")
-    ]
-    assert named == [
-        (found.offset, found.key.decode()) for found in look.records if found.segment in (12, 18)
-    ]
+    named = re.findall(r"(\d+) (?!holds|stay)([a-z]+)", exercise["ask"])
+    found_there = [found for found in look.records if found.segment in (12, 18)]
+    assert named == [(str(found.offset), found.key.decode()) for found in found_there]
 
 
 @pytest.mark.parametrize("spoken", LANGUAGES)
@@ -222,8 +201,7 @@ def test_kafkas_classes_kept_and_removed_tombstones_by_their_horizon():
 
 def test_an_aborted_record_replaces_nothing():
     """And the marker of its transaction gets a horizon when the log has no batch of it."""
-    (block,) = step(7).blocks("cleaning")
-    look = LIVE["cleaning"].make(block)
+    look = LIVE["cleaning"].make(figure(7, "cleaning"))
     fates = {found.offset: found.fate for found in look.records_of("anna")}
     assert fates == {0: Fate.LATEST, 3: Fate.ABORTED}
     assert dict(look.cleaning.markers_left) == {2: None, 5: None}
@@ -241,16 +219,12 @@ def test_three_segments_become_one_with_the_first_name():
 
 
 def test_one_setting_keeps_the_address_forever():
-    """The others clean it later, or now."""
     looks = LIVE["cleaner-settings"].make(figure(9, "cleaner-settings"))
-    assert {name: look.log.decision.held_by for name, look in looks.items()} == {
-        "ratio": Barrier.ACTIVE_SEGMENT,
-        "roll": Barrier.ACTIVE_SEGMENT,
+    by_the_segment = ("ratio", "roll", "map", "batch", "retention")
+    held_by = {name: look.log.decision.held_by for name, look in looks.items()}
+    assert held_by == dict.fromkeys(by_the_segment, Barrier.ACTIVE_SEGMENT) | {
         "lag": Barrier.MIN_COMPACTION_LAG,
         "transaction": Barrier.OPEN_TRANSACTION,
-        "map": Barrier.ACTIVE_SEGMENT,
-        "batch": Barrier.ACTIVE_SEGMENT,
-        "retention": Barrier.ACTIVE_SEGMENT,
     }
     assert looks["ratio"].log.decision.cleanable_ratio == 1.0
     assert looks["roll"].log.decision.limits.active_segment == 0
@@ -289,12 +263,7 @@ def test_the_key_of_the_sample_has_five_records_in_the_active_segment():
 @pytest.mark.parametrize("spoken", LANGUAGES)
 @pytest.mark.parametrize(
     ("number", "kind"),
-    [
-        (1, "log-retention"),
-        (6, "cleaner-weeks"),
-        (9, "cleaner-settings"),
-        (10, "key-story"),
-    ],
+    [(1, "log-retention"), (6, "cleaner-weeks"), (9, "cleaner-settings"), (10, "key-story")],
 )
 def test_a_table_waits_for_the_answer(number, kind, spoken):
     """Its base state has question marks in place of the answer."""
@@ -306,14 +275,14 @@ def test_a_table_waits_for_the_answer(number, kind, spoken):
     assert ">?<" in asked and ">?<" not in shown
 
 
-def test_a_step_shows_its_log(starts):
+def test_a_step_shows_its_log():
     html = page_html(open_page("workshop", lesson="still-there", at="5"))
     assert "The cleaner may take offsets 12 to 23" in html and html.count('"kv-cleaning"') == 1
 
 
-def test_a_solved_exercise_shows_the_map_and_the_result(starts):
-    query = {"answers": "still-there.5a still-there.5x"}
-    html = page_html(open_page("workshop", lesson="still-there", at="5", **query))
+def test_a_solved_exercise_shows_the_map_and_the_result():
+    answers = "still-there.5a still-there.5x"
+    html = page_html(open_page("workshop", lesson="still-there", at="5", answers=answers))
     assert "The map holds 7 keys" in html and html.count('"kv-cleaning"') == 2
 
 

@@ -19,11 +19,11 @@ from kafkaviz.format.batch_records import iterate
 from kafkaviz.format.names import LEADER_EPOCHS
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import LANGUAGES
-from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE, checks
 from kafkaviz.workshop.lessons.grammar import LessonBlock, LessonStep, NoValue
 from tests.conftest import DATA, REPLICAS
 from tests.support.pages import open_page, page_html
+from tests.workshop import lesson_text
 
 with gzip.open(DATA / "kafka-4.4.0-replica.json.gz", "rt") as file:
     STORY = json.load(file)["partitions"]
@@ -32,9 +32,7 @@ PARTS = {"sightings-0": 1, "offers-0": 3, "bids-0": 4, "auctions-0": 6}  # by th
 
 
 def step(number: int, spoken: str = "en") -> LessonStep:
-    """A step of the lesson, from 1."""
-    lesson = next(each for each in lessons.lessons(spoken)[0] if each.name == "two-replicas")
-    return lesson.steps[number - 1]
+    return lesson_text.step("two-replicas", number, spoken)
 
 
 def figure(number: int) -> LessonBlock:
@@ -47,14 +45,7 @@ def walk(number: int, leader: str):
     return checks.compare_replicas(figure(number)).truncations["ab".index(leader)]
 
 
-def right(number: int, spoken: str) -> str:
-    """The right choice of a step's question."""
-    (question,) = step(number, spoken).blocks("predict")
-    return next(text for text, is_right in question.choices if is_right)
-
-
 def numbers(text: str) -> list[int]:
-    """Returns all numbers in a text."""
     return list(map(int, re.findall(r"\d+", text)))
 
 
@@ -121,7 +112,6 @@ def metadata_leaders(broker, topic: str) -> list[int]:
 
 @pytest.mark.parametrize("spoken", LANGUAGES)
 def test_the_notes_say_who_led_in_turn(spoken):
-    """In the order of the metadata log."""
     (notes,) = step(2, spoken).blocks("notes")
     assert LEADERS[spoken] in notes["say"][0]
 
@@ -129,9 +119,8 @@ def test_the_notes_say_who_led_in_turn(spoken):
 @pytest.mark.parametrize(("archive", "epoch"), [*zip(REPLICAS, (3, 5), strict=True)])
 def test_bytes_12_to_15_of_a_batch_are_its_leader_epoch(archive, epoch, cache):
     """From 180 on the newest one of each side."""
-    segment = next(
-        each for each in open_broker(archive).partition("bids-0").live if each.base_offset >= 180
-    )
+    segments = open_broker(archive).partition("bids-0").live
+    segment = next(each for each in segments if each.base_offset >= 180)
     data = segment.log.path.read_bytes()
     positions = segment.batches()["position"].tolist()
     assert {struct.unpack_from(">i", data, position + 12)[0] for position in positions} == {epoch}
@@ -148,17 +137,14 @@ def test_the_file_of_a_is_as_the_step_describes_it():
 def test_the_leader_answers_as_4_4_0_logged_it(spoken):
     """Epoch 2 ends at 180; a cuts there, below its high watermark, and Kafka says so."""
     (cut,) = STORY["offers-0"]["when_started_together"]["truncations"]
-    assert numbers(right(3, spoken)) == [2, 180]
+    assert numbers(lesson_text.right("two-replicas", 3, spoken)) == [2, 180]
     assert "leaderEpoch=2, endOffset=180" in cut["why"]
     assert walk(3, "b").steps[0].answer == EpochEndOffset(2, 180)
     (misleads,) = step(3, spoken).blocks("misleads")
     warning = f"offers-0 to offset {cut['to']} below high watermark {cut['below_high_watermark']}"
     assert f"Truncating {warning}" in misleads["so"]
-    ends = {side: replica["log_end"] for side, replica in STORY["offers-0"]["replicas"].items()}
-    marks = {
-        side: replica["high_watermark"] for side, replica in STORY["offers-0"]["replicas"].items()
-    }
-    assert marks == ends
+    for replica in STORY["offers-0"]["replicas"].values():
+        assert replica["high_watermark"] == replica["log_end"]
 
 
 def test_the_tail_stays_if_its_owner_leads():
@@ -173,7 +159,7 @@ def test_each_side_of_a_parted_log_loses_its_own_history(spoken):
     assert (cut["broker"], cut["to"]) == (1, 180)
     assert walk(4, "b").follower_loses == ((180, 249),)
     assert walk(4, "a").follower_loses == ((180, 219),)
-    assert numbers(right(4, spoken)) == [180, 249]
+    assert numbers(lesson_text.right("two-replicas", 4, spoken)) == [180, 249]
     (question,), (exercise,) = (step(4, spoken).blocks(kind) for kind in ("predict", "exercise"))
     assert str(walk(4, "b").drop_count) in question["reveal"]
     both = walk(4, "a").drop_count + walk(4, "b").drop_count
@@ -214,38 +200,29 @@ def test_an_unclean_election_is_off_by_default():
 @pytest.mark.parametrize("answers", ["", "two-replicas.4c"])
 def test_who_drops_what_waits_for_the_answer(answers):
     """Before it both logs as they lie, with their epochs; behind it the steps of the follower."""
-    query = {"lesson": "two-replicas", "at": "4"} | ({"answers": answers} if answers else {})
-    html = page_html(open_page("workshop", **query))
+    html = page_html(open_page("workshop", lesson="two-replicas", at="4", answers=answers))
     assert ("If b leads, a drops 70 records: 180 to 249" in html) == bool(answers)
     assert ("the follower truncates its log to 180" in html) == bool(answers)
     assert ("Leader epochs in leader-epoch-checkpoint" in html) != bool(answers)
 
 
 def test_the_figure_goes_on_in_compare():
-    """With both directories, the topic-partition, and who leads."""
     page, address = LIVE["replicas"].destination(figure(5))
     assert page == "Compare"
     assert (address["tp"], address["leader"]) == ("bids-0", "a")
     assert [Path(address[name]) for name in ("dir", "with")] == REPLICAS
 
 
-def changed(**values: object) -> LessonBlock:
-    """The figure of step 4 with other keys."""
+@pytest.mark.parametrize(
+    ("values", "key"),
+    [
+        ({"with": None}, "lesson.key_missing"),
+        ({"with": "kafka-4.3.1-clean", "tp": "__consumer_offsets-0"}, "lesson.no_replicas"),
+    ],
+)
+def test_two_logs_of_one_topic_are_needed(values, key):
+    """A namesake is not a replica: each cluster has a topic of that name with an id of its own."""
     block = figure(4)
-    return LessonBlock(block.kind, 1, block.values | values, ())
-
-
-def test_two_logs_are_needed():
-    """A second sample; and of one topic: the broker of 4.3.1 has none of these."""
     with pytest.raises(NoValue) as refusal:
-        checks.compare_replicas(changed(**{"with": None}))
-    assert refusal.value.message.key == "lesson.key_missing"
-
-
-def test_a_namesake_is_no_replica():
-    """Each cluster has a topic of that name with an id of its own."""
-    with pytest.raises(NoValue) as refusal:
-        checks.compare_replicas(
-            changed(**{"with": "kafka-4.3.1-clean", "tp": "__consumer_offsets-0"})
-        )
-    assert refusal.value.message.key == "lesson.no_replicas"
+        checks.compare_replicas(LessonBlock(block.kind, 1, block.values | values, ()))
+    assert refusal.value.message.key == key

@@ -2,7 +2,6 @@
 languages; their answers.
 """
 
-import logging
 import re
 from pathlib import Path
 
@@ -12,27 +11,14 @@ from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.lessons import __main__ as check
 from kafkaviz.workshop.lessons import grammar, parse, tasks
-from kafkaviz.workshop.lessons.grammar import HEAD, KINDS, TASK_KEYS, LessonBlock, NoValue
-from tests.workshop.lesson_text import GOOD, RIGHT
+from kafkaviz.workshop.lessons.grammar import HEAD, KINDS, TASK_KEYS, NoValue
+from tests.workshop.lesson_text import GOOD, RIGHT, block
 
 SECOND = "```kafkaviz predict\nask: a\nright: b\nreveal: c\n```"
+NOTES = "```kafkaviz notes\nminutes: 2\nsay: one\nsay: two\n```\n"
 BIDS = {"data": "kafka-4.4.0-replica-1", "with": "kafka-4.4.0-replica-2", "tp": "bids-0"}
-SLOT = {
-    "data": "kafka-4.3.1-clean",
-    "tp": "orders-0",
-    "segment": 19113,
-    "file": ".index",
-    "slot": 0,
-}
-
-
-@pytest.fixture(autouse=True)
-def quiet() -> None:
-    """Silences Streamlit's warning at each cached call without a page."""
-    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(
-        logging.ERROR
-    )
-    logging.getLogger("streamlit.runtime.caching.cache_data_api").setLevel(logging.ERROR)
+PLACE = {"data": "kafka-4.3.1-clean", "tp": "orders-0", "segment": 19113}
+SLOT = PLACE | {"file": ".index", "slot": 0}
 
 
 def faults(text: str, file: str = "tenth.en.md") -> list[str]:
@@ -40,24 +26,23 @@ def faults(text: str, file: str = "tenth.en.md") -> list[str]:
     return [f"{fault.line}: {fault.what}" for fault in parse(text, file)[1]]
 
 
+def with_block(text: str) -> str:
+    """Returns a lesson with this block in its third step."""
+    return GOOD.replace("## Third\n", f"## Third\n\n```kafkaviz {text}\n```\n")
+
+
 # ---- grammar
 
 
 def test_a_lesson_is_steps_of_text_and_blocks():
     lesson, wrong = parse(GOOD, "tenth.en.md")
-    assert wrong == [] and (lesson.name, lesson.language, lesson.short, lesson.order) == (
-        "tenth",
-        "en",
-        "A tenth lesson",
-        1000,
-    )
+    assert wrong == [] and lesson is not None
+    head = (lesson.name, lesson.language, lesson.short, lesson.order)
+    assert head == ("tenth", "en", "A tenth lesson", 1000)
     first, second, third = lesson.steps
     assert first.title == "First" and first.parts[0] == "Some text with `code`."
-    assert (first.blocks()[0].kind, first.blocks()[0]["target"], first.blocks()[0].line) == (
-        "stepper",
-        21,
-        11,
-    )
+    stepper = first.blocks()[0]
+    assert (stepper.kind, stepper["target"], stepper.line) == ("stepper", 21, 11)
     assert second.blocks("predict")[0]["ask"] == "Which one of these?"
     assert third.parts[0].startswith("```python") and "## no heading" in third.parts[0]
     assert third.blocks("notes")[0]["say"] == ("one", "two") and third.minutes == 2
@@ -69,11 +54,7 @@ def test_a_lesson_is_steps_of_text_and_blocks():
         ("---\ntitle", "title", "1: a lesson begins with a line ---"),
         ("minutes: 2\n---", "minutes: 2", "1: the head of the lesson does not end"),
         ("title: A tenth lesson\n", "", "1: the head of a lesson needs the key title"),
-        (
-            "minutes: 2\n---",
-            "minutes: soon\n---",
-            "4: minutes must be minutes, such as 6 or 1.5, not soon",
-        ),
+        ("minutes: 2\n---", "minutes: soon\n---", "4: minutes must be minutes, such as 6 or 1.5"),
         ("target: 21", "targt: 21", "13: a block stepper has no key targt; it takes set, data, tp"),
         ("target: 21", "target: twenty", "13: target must be a whole number, not twenty"),
         ("set: five", "set: six", "12: set must be five or twenty or full, not six"),
@@ -81,11 +62,7 @@ def test_a_lesson_is_steps_of_text_and_blocks():
         ("target: 21", "target:", "13: target has no value"),
         ("target: 21\n", "", "11: a block stepper needs the key target"),
         ("target: 21", "and then 21", "13: a line here has the form key: value"),
-        (
-            "kafkaviz stepper",
-            "kafkaviz steper",
-            "11: unknown block steper; the blocks are attributes, batch-areas, break-it",
-        ),
+        ("kafkaviz stepper", "kafkaviz steper", "11: unknown block steper; the blocks are attrib"),
         ("target: 21\n```", "target: 21", "11: this block does not end"),
         ("## First\n\n", "", "7: text must be inside a step, after a heading ##"),
         ("## Second\n", "", "1: a lesson has 3 to 10 steps"),
@@ -93,13 +70,9 @@ def test_a_lesson_is_steps_of_text_and_blocks():
         (
             "minutes: 2\nsay",
             "minutes: 3\nsay",
-            "1: the notes of its steps add up to 3 minutes, but its head says 2",
+            "1: the notes of its steps add up to 3 minutes, but",
         ),
-        (
-            "reveal: **That.**\n```",
-            f"reveal: **That.**\n```\n\n{SECOND}",
-            "26: a step has at most one block predict",
-        ),
+        ("That.**\n```", f"That.**\n```\n\n{SECOND}", "26: a step has at most one block predict"),
     ],
 )
 def test_a_broken_lesson_is_refused_with_its_line(before, after, fault):
@@ -117,20 +90,17 @@ def test_lines_are_those_of_an_editor(inside):
 
 
 def test_a_file_has_the_name_of_a_lesson():
-    """Its language is part of it."""
     assert faults(GOOD, "Ninth lesson.md")[0].startswith("1: a lesson's file is called name.en.md")
-    assert str(parse(GOOD.replace("five", "six"), "x/tenth.en.md")[1][0]).startswith(
-        "x/tenth.en.md:12: set must be five or twenty"
-    )
+    (fault,) = parse(GOOD.replace("five", "six"), "x/tenth.en.md")[1]
+    assert str(fault).startswith("x/tenth.en.md:12: set must be five or twenty")
 
 
 README = (lessons.LESSONS_FOLDER / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_example_of_the_readme_is_a_lesson(tmp_path):
-    (tmp_path / "restart.en.md").write_text(
-        re.search(r"````markdown\n(.*?)````", README, re.DOTALL)[1], encoding="utf-8"
-    )
+    example = re.search(r"````markdown\n(.*?)````", README, re.DOTALL)[1]
+    (tmp_path / "restart.en.md").write_text(example, encoding="utf-8")
     assert check.faults([tmp_path]) == (1, [])
 
 
@@ -149,9 +119,8 @@ def test_a_lesson_in_a_folder_is_found(tmp_path: Path, monkeypatch):
     """
     before, _ = lessons.lessons("en")
     (tmp_path / "tenth.zh.md").write_text(GOOD, encoding="utf-8")
-    (tmp_path / "time.en.md").write_text(
-        GOOD.replace("A tenth lesson", "My own lesson on time"), encoding="utf-8"
-    )
+    own = GOOD.replace("A tenth lesson", "My own lesson on time")
+    (tmp_path / "time.en.md").write_text(own, encoding="utf-8")
     (tmp_path / "README.md").write_text("no lesson")
     monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
     known, wrong = lessons.lessons("en")
@@ -160,74 +129,43 @@ def test_a_lesson_in_a_folder_is_found(tmp_path: Path, monkeypatch):
     assert "My own lesson on time" in [lesson.title for lesson in known]
     (tmp_path / "tenth.zh.md").write_text(GOOD.replace("five", "six"), encoding="utf-8")
     known, wrong = lessons.lessons("en")
-    assert len(known) == len(before) and [str(fault)[:30] for fault in wrong] == [
-        "tenth.zh.md:12: set must be fi"
-    ]
+    assert len(known) == len(before)
+    assert [str(fault)[:30] for fault in wrong] == ["tenth.zh.md:12: set must be fi"]
 
 
 @pytest.mark.parametrize(
-    ("block", "fault"),
+    ("text", "fault"),
     [
+        ("bytes\ndata: no-such-sample\ntp: orders-0", "unknown sample no-such-sample; the samples"),
+        ("ruler\ndata: kafka-4.3.1-clean\ntp: nowhere-0", "nowhere-0"),
+        ("bytes\ndata: kafka-4.3.1-clean\ntp: orders-0\nfile: .txnindex", "has no .txnindex"),
         (
-            "```kafkaviz bytes\ndata: no-such-sample\ntp: orders-0\n```",
-            "unknown sample no-such-sample; the samples are kafka-4.3.1-clean",
-        ),
-        ("```kafkaviz ruler\ndata: kafka-4.3.1-clean\ntp: nowhere-0\n```", "nowhere-0"),
-        (
-            "```kafkaviz bytes\ndata: kafka-4.3.1-clean\ntp: orders-0\nfile: .txnindex\n```",
-            "has no .txnindex",
-        ),
-        (
-            (
-                "```kafkaviz table\ndata: kafka-4.3.1-clean\ntp: orders-0\nsegment: 0\nof: index\n"
-                "offset: 99999999\n```"
-            ),
+            "table\ndata: kafka-4.3.1-clean\ntp: orders-0\nsegment: 0\nof: index\noffset: 99999999",
             "This segment holds",
         ),
+        ("limit-race\nworkload: nothing\nsegment: 0", "unknown workload nothing"),
         (
-            "```kafkaviz limit-race\nworkload: nothing\nsegment: 0\n```",
-            "unknown workload nothing",
-        ),
-        (
-            "```kafkaviz exercise\nof: probe\nask: a\nsolution: b\n```",
+            "exercise\nof: probe\nask: a\nsolution: b",
             "an exercise of probe needs set, target, after-probes",
         ),
         (
-            (
-                "```kafkaviz exercise\nof: probe\nset: five\ntarget: 21\nafter-probes: 40\nask: a\n"
-                "solution: b\n```"
-            ),
+            "exercise\nof: probe\nset: five\ntarget: 21\nafter-probes: 40\nask: a\nsolution: b",
             "this search has",
         ),
         (
-            (
-                "```kafkaviz exercise\nof: ceiling\nkeys: 6 14\nrule: slot + 1\nask: a\nsolution: "
-                "b\n```"
-            ),
+            "exercise\nof: ceiling\nkeys: 6 14\nrule: slot + 1\nask: a\nsolution: b",
             "wrong for some target",
         ),
-        ("```kafkaviz predict\nask: a\nright: b\nreveal: c\n```", "needs the key `choice`"),
-        ("```kafkaviz stepper\ndata: kafka-4.3.1-clean\ntarget: 3\n```", "the key tp is missing"),
+        ("predict\nask: a\nright: b\nreveal: c", "needs the key `choice`"),
+        ("stepper\ndata: kafka-4.3.1-clean\ntarget: 3", "the key tp is missing"),
     ],
 )
-def test_what_a_block_asks_for_must_be_there(tmp_path, block, fault):
+def test_what_a_block_asks_for_must_be_there(tmp_path, text, fault):
     """The check makes each figure and works out each answer, and names the line of the block."""
-    path = tmp_path / "tenth.en.md"
-    path.write_text(GOOD.replace("## Third\n", f"## Third\n\n{block}\n"), encoding="utf-8")
-    count, wrong = check.faults([tmp_path])
-    assert count == 1 and [fault.line for fault in wrong] == [28] and fault in str(wrong[0].what), (
-        wrong
-    )
-
-
-def test_two_languages_of_a_lesson_have_the_same_blocks(tmp_path):
-    (tmp_path / "tenth.en.md").write_text(GOOD, encoding="utf-8")
-    (tmp_path / "tenth.zh.md").write_text(
-        GOOD.replace("this", "这个").replace("target: 21", "target: 22"), encoding="utf-8"
-    )
-    assert [str(fault) for fault in check.faults([tmp_path])[1]] == [
-        "tenth.zh.md:11: this block differs from the one in tenth.en.md, line 11"
-    ]
+    (tmp_path / "tenth.en.md").write_text(with_block(text), encoding="utf-8")
+    count, (wrong,) = check.faults([tmp_path])
+    assert (count, wrong.line) == (1, 28)
+    assert fault in str(wrong.what)
 
 
 # ---- those that come along
@@ -251,11 +189,9 @@ def test_a_session_takes_116_minutes():
     assert sum(lesson.minutes for lesson in known) == 118
     for lesson in known:
         assert all(step.minutes > 0 for step in lesson.steps), lesson.name
-        assert all(any(block.kind in LIVE for block in step.blocks()) for step in lesson.steps), (
-            lesson.name
-        )
-        blocks = {block.kind for step in lesson.steps for block in step.blocks()}
-        assert {"exercise", "misleads", "notes"} <= blocks, lesson.name
+        kinds = [{block.kind for block in step.blocks()} for step in lesson.steps]
+        assert all(each & LIVE.keys() for each in kinds), lesson.name
+        assert {"exercise", "misleads", "notes"} <= set().union(*kinds), lesson.name
 
 
 def test_the_short_track_takes_45_minutes():
@@ -263,10 +199,8 @@ def test_the_short_track_takes_45_minutes():
     known, _ = lessons.lessons("en")
     steps = {lesson.name: [step.is_short for step in lesson.steps] for lesson in known}
     assert sum(map(sum, steps.values())) == 18
-    assert [name for name, marks in steps.items() if not any(marks)] == [
-        "two-replicas",
-        "still-there",
-    ]
+    long_track = [name for name, marks in steps.items() if not any(marks)]
+    assert long_track == ["two-replicas", "still-there"]
     short_steps = {(name, n) for name, marks in steps.items() for n, m in enumerate(marks, 1) if m}
     assert {("warm-section", 2), ("warm-section", 6), ("rolls", 3)} <= short_steps
     assert [n for name, n in short_steps if name == "after-a-crash"] == [5]
@@ -274,13 +208,10 @@ def test_the_short_track_takes_45_minutes():
 
 
 def test_chinese_lessons_are_chinese():
-    """Every heading and every text has Chinese characters."""
     for lesson in lessons.lessons("zh")[0]:
         prose = [part for step in lesson.steps for part in step.parts if isinstance(part, str)]
         texts = [lesson.title, *(step.title for step in lesson.steps), *prose]
-        assert all(any("\u4e00" <= letter <= "\u9fff" for letter in text) for text in texts), (
-            lesson.name
-        )
+        assert all(re.search("[\u4e00-\u9fff]", text) for text in texts), lesson.name
 
 
 ANSWERS = {  # as a person works them out
@@ -298,34 +229,18 @@ def test_the_answers_that_are_worked_out_are_those_of_the_solutions():
         exercises = {}
         for lesson in lessons.lessons(language)[0]:
             for part, step in enumerate(lesson.steps, 1):
-                for block in step.blocks("exercise"):
-                    exercises[lesson.name, part] = tasks.task(block).answer
-                    if tasks.task(block).kind == tasks.NUMBERS:
-                        assert set(exercises[lesson.name, part]) <= set(
-                            tasks.numbers(block["solution"])
-                        ), (lesson.name, part)
+                for exercise in step.blocks("exercise"):
+                    task = tasks.task(exercise)
+                    exercises[lesson.name, part] = task.answer
+                    if task.kind == tasks.NUMBERS:
+                        assert set(task.answer) <= set(tasks.numbers(exercise["solution"]))
         assert exercises == ANSWERS
 
 
 # ---- tasks
 
 
-def exercise_block(**values) -> LessonBlock:
-    """An exercise with these keys."""
-    defaults = {
-        name: () if key.is_repeatable else key.default
-        for name, key in KINDS["exercise"].keys.items()
-    }
-    return LessonBlock(
-        "exercise",
-        1,
-        defaults | {name.replace("_", "-"): value for name, value in values.items()},
-        tuple(values.items()),
-    )
-
-
 def test_every_sort_of_task_is_worked_out():
-    """One of each that the table knows, right and wrong."""
     answers = {
         "probe": ({"set": "twenty", "target": 66, "warm": 4, "after_probes": 0}, "slot 15", "14"),
         "floor": ({"set": "five", "target": 23}, "2", "3"),
@@ -345,18 +260,14 @@ def test_every_sort_of_task_is_worked_out():
     }
     assert set(answers) == set(TASK_KEYS) == set(tasks.TASKS)
     for kind, (keys, right, wrong) in answers.items():
-        task = tasks.task(exercise_block(of=kind, ask="?", solution="!", **keys))
+        task = tasks.task(block("exercise", of=kind, ask="?", solution="!", **keys))
         assert tasks.is_right(task, right) and not tasks.is_right(task, wrong), kind
 
 
 def test_numbers_are_read_as_people_write_them():
-    """Groups of three, words around, both orders kept."""
     assert tasks.numbers("10,485,756") == tasks.numbers("10\u202f485\u202f756 bytes") == (10485756,)
-    assert (
-        tasks.numbers("offset 19324, byte 7850") == (19324, 7850)
-        and tasks.numbers("-1") == (-1,)
-        and tasks.numbers("none") == ()
-    )
+    assert tasks.numbers("offset 19324, byte 7850") == (19324, 7850)
+    assert (tasks.numbers("-1"), tasks.numbers("none")) == ((-1,), ())
 
 
 @pytest.mark.parametrize(
@@ -374,9 +285,8 @@ def test_numbers_are_read_as_people_write_them():
     ],
 )
 def test_an_exercise_without_an_answer_says_why(kind, keys, key):
-    """To who wrote it."""
     with pytest.raises(NoValue) as refusal:
-        tasks.task(exercise_block(of=kind, ask="?", solution="!", **keys))
+        tasks.task(block("exercise", of=kind, ask="?", solution="!", **keys))
     assert refusal.value.message.key == key
 
 
@@ -394,10 +304,6 @@ def test_a_value_that_is_none_is_refused(parse_value, text, key):
     with pytest.raises(NoValue) as refusal:
         parse_value(text)
     assert refusal.value.message.key == key
-
-
-def test_a_release_of_a_block_is_read_as_it_is_written():
-    assert grammar.parse_release("3.9") == "3.9"
 
 
 def test_a_file_that_cannot_be_read_as_text_is_told(tmp_path, monkeypatch):
@@ -419,16 +325,12 @@ def test_a_file_that_cannot_be_read_as_text_is_told(tmp_path, monkeypatch):
     ("before", "after", "key", "line"),
     [
         ("about:", "order: 7\nabout:", "lesson_file.other_head", 1),
-        (
-            "```kafkaviz notes\nminutes: 2\nsay: one\nsay: two\n```\n",
-            "",
-            "lesson_file.other_block_count",
-            26,
-        ),
+        (NOTES, "", "lesson_file.other_block_count", 26),
+        ("target: 21", "target: 22", "lesson_file.other_block", 11),
     ],
 )
 def test_two_languages_of_a_lesson_have_the_same_shape(tmp_path, before, after, key, line):
-    """The same head, and as many blocks in each step."""
+    """The same head, as many blocks in each step, and the same blocks."""
     (tmp_path / "tenth.en.md").write_text(GOOD, encoding="utf-8")
     other = GOOD.replace("this", "这个").replace(before, after)
     (tmp_path / "tenth.zh.md").write_text(other, encoding="utf-8")
@@ -437,13 +339,10 @@ def test_two_languages_of_a_lesson_have_the_same_shape(tmp_path, before, after, 
 
 
 def test_an_exercise_on_a_rule_has_one(tmp_path):
-    block = "```kafkaviz exercise\nof: ceiling\nkeys: 6 14\nask: a\nsolution: b\n```"
-    (tmp_path / "tenth.en.md").write_text(
-        GOOD.replace("## Third\n", f"## Third\n\n{block}\n"), encoding="utf-8"
-    )
-    assert [fault.what.key for fault in check.faults([tmp_path])[1]] == [
-        "lesson_file.ceiling_needs_rule"
-    ]
+    lesson = with_block("exercise\nof: ceiling\nkeys: 6 14\nask: a\nsolution: b")
+    (tmp_path / "tenth.en.md").write_text(lesson, encoding="utf-8")
+    _, (fault,) = check.faults([tmp_path])
+    assert fault.what.key == "lesson_file.ceiling_needs_rule"
 
 
 def test_the_command_that_checks_lessons_says_each_fault(tmp_path, capsys):
@@ -466,30 +365,27 @@ def test_the_command_that_checks_lessons_says_each_fault(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("block", "key"),
+    ("kind", "keys", "key"),
     [
-        ("attributes\ndata: kafka-4.3.1-clean", "lesson.key_missing"),
+        ("attributes", "", "lesson.key_missing"),
+        ("bytes", "\ntp: orders-0\nfile: nothing", "lesson.partition_has_no_file"),
         (
-            "bytes\ndata: kafka-4.3.1-clean\ntp: orders-0\nfile: nothing",
-            "lesson.partition_has_no_file",
-        ),
-        (
-            "zigzag\ndata: kafka-4.3.1-clean\ntp: orders-0\nsegment: 0\nby: offset\ntarget: 9",
+            "zigzag",
+            "\ntp: orders-0\nsegment: 0\nby: offset\ntarget: 9",
             "lesson.zigzag_needs_timestamp",
         ),
         (
-            "zigzag\ndata: kafka-4.3.1-clean\ntp: orders-0\nsegment: 0\nby: timestamp\n"
-            "target: 1900000000000",
+            "zigzag",
+            "\ntp: orders-0\nsegment: 0\nby: timestamp\ntarget: 1900000000000",
             "zigzag.not_here",
         ),
-        ("tuning\ndata: kafka-4.3.1-clean\ntp: nulls-0\nconsidered: 7", "lesson.not_swept"),
+        ("tuning", "\ntp: nulls-0\nconsidered: 7", "lesson.not_swept"),
     ],
 )
-def test_a_figure_says_what_it_lacks(block, key):
-    text = GOOD.replace("## Third\n", f"## Third\n\n```kafkaviz {block}\n```\n")
-    lesson, wrong = parse(text, "tenth.en.md")
+def test_a_figure_says_what_it_lacks(kind, keys, key):
+    lesson, wrong = parse(with_block(f"{kind}\ndata: kafka-4.3.1-clean{keys}"), "tenth.en.md")
     assert wrong == []
-    (made,) = (each for each in lesson.steps[2].blocks() if each.kind in LIVE)
+    (made,) = lesson.steps[2].blocks(kind)
     with pytest.raises(NoValue) as refusal:
-        LIVE[made.kind].make(made)
+        LIVE[kind].make(made)
     assert refusal.value.message.key == key

@@ -15,26 +15,15 @@ from kafkaviz.messages import LANGUAGES, speaking, text_in
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import CodeText, Group, Markdown
-from kafkaviz.workshop.lessons.grammar import Lesson
 from kafkaviz.workshop.takeaway import handouts, notebook
 from kafkaviz.workshop.takeaway.__main__ import files
 from kafkaviz.workshop.takeaway.handouts import HandoutEdition
 from kafkaviz.workshop.takeaway.lesson_page import lesson_page
 from kafkaviz.workshop.takeaway.page_file import PageFile, to_html
+from tests.workshop.lesson_text import figure, lesson
 
 ROOT = Path(__file__).parents[2]
 MAX_LESSON_BYTES = 3_040_870  # 2.9 MiB, as the list of downloads says
-
-
-@pytest.fixture(autouse=True)
-def own_lessons(monkeypatch) -> None:
-    """Uses the included lessons and no others."""
-    monkeypatch.delenv(lessons.LESSONS, raising=False)
-
-
-def lesson(name: str, language: str = "en") -> Lesson:
-    """A lesson that comes along."""
-    return next(lesson for lesson in lessons.lessons(language)[0] if lesson.name == name)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +49,7 @@ def test_parts_keep_their_order_and_the_keys_of_their_containers():
 
 def test_a_chart_is_written_in_both_modes():
     file = PageFile()
-    block = next(block for step in lesson("warm-section").steps for block in step.blocks("middles"))
+    block = figure("warm-section", 1, "middles")
     kind = LIVE["middles"]
     html = file.html(Group(kind.draw(kind.make(block), block, "key")))
     (figures,) = file._figures.values()
@@ -70,7 +59,6 @@ def test_a_chart_is_written_in_both_modes():
 
 
 def test_a_component_is_written_with_what_it_needs():
-    """Its bundle, its style, its data."""
     block = next(block for step in lesson("time").steps for block in step.blocks("stepper"))
     kind = LIVE["stepper"]
     (part,) = kind.draw(kind.make(block), block, "key")
@@ -132,32 +120,22 @@ def test_the_file_of_a_lesson_is_small_without_charts():
 
 
 def test_the_file_of_a_lesson_has_no_notes_for_the_teacher(page):
-    """It is for learners."""
-    said = [
-        text
-        for step in lesson("binary-search").steps
-        for block in step.blocks("notes")
-        for text in block["say"]
-    ]
+    notes = [block for step in lesson("binary-search").steps for block in step.blocks("notes")]
+    said = [text for block in notes for text in block["say"]]
     assert said and not [text for text in said if text in page]
 
 
 def test_a_figure_that_gives_the_answer_away_waits(page):
-    """The one of the first step, for the answer."""
     step = page.split('id="step-1"')[1].split('id="step-2"')[0]
     assert re.search(r'<div data-after="answer" hidden>', step)
 
 
 def test_numbers_are_judged_by_what_the_program_worked_out(page):
-    """Slot 1 of the first exercise, byte 0 of the second."""
-    assert re.findall(r'data-kind="numbers" data-answer="([^"]+)"', page) == [
-        "[&quot;1&quot;]",
-        "[&quot;0&quot;]",
-    ]
+    answers = re.findall(r'data-kind="numbers" data-answer="([^"]+)"', page)
+    assert answers == ["[&quot;1&quot;]", "[&quot;0&quot;]"]
 
 
 def test_the_file_of_a_lesson_speaks_its_language():
-    """Buttons and verdicts too."""
     with speaking("zh"):
         page = lesson_page(lesson("binary-search", "zh"), 4, 8)
     assert '<html lang="zh">' in page
@@ -184,12 +162,8 @@ def test_the_hand_outs_are_all_lessons_with_their_contents():
     """A sheet a lesson, in order, then the answers to each; no button of the page."""
     all_lessons = lessons.lessons("en")[0]
     page = handouts.handouts_page(all_lessons[2:4], HandoutEdition.ANSWERS)
-    assert re.findall(r'<section id="(\w+-\d)" class="sheet', page) == [
-        "lesson-1",
-        "lesson-2",
-        "answers-1",
-        "answers-2",
-    ]
+    sections = re.findall(r'<section id="(\w+-\d)" class="sheet', page)
+    assert sections == ["lesson-1", "lesson-2", "answers-1", "answers-2"]
     assert re.findall(r'<a href="#(lesson-\d)"', page) == ["lesson-1", "lesson-2"]
     assert 'class="kv-parts row st-key-kv_paper_head"' not in page
 
@@ -212,7 +186,6 @@ def test_a_sheet_has_the_figures_of_its_questions():
     ],
 )
 def test_an_edition_of_the_hand_outs_has_what_it_says(edition, has_answers, has_notes):
-    """The answers of the lesson; what a teacher says there."""
     page = handouts.handouts_page([lesson("binary-search")], edition)
     assert ('<section id="answers-1"' in page) == ('href="#answers-1"' in page) == has_answers
     assert ("Rounded down, lo = mid would loop forever" in page) == has_notes
@@ -231,9 +204,7 @@ def test_the_notebook_is_one(language):
     assert {cell["cell_type"] for cell in cells} == {"markdown", "code"}
     assert len({cell["id"] for cell in cells}) == len(cells)
     assert not [cell for cell in cells if not "".join(cell["source"]).strip()]
-    assert [
-        cell["outputs"] for cell in cells if cell["cell_type"] == "code" and cell["outputs"]
-    ] == []
+    assert not [cell for cell in cells if cell.get("outputs")]
 
 
 def test_the_code_of_the_notebook_runs_and_agrees_with_kafkaviz(capsys):
@@ -251,7 +222,6 @@ def test_the_code_of_the_notebook_runs_and_agrees_with_kafkaviz(capsys):
 
 
 def test_every_file_has_a_name():
-    """The lessons, the hand-outs in each edition, the notebook."""
     names = list(files(lessons.lessons("en")[0][:1]))
     assert names == [
         "kafkaviz-three-files.en.html",
@@ -278,23 +248,14 @@ def run_command(*arguments: str) -> subprocess.CompletedProcess:
 
 @pytest.mark.nightly
 def test_the_command_writes_every_file(tmp_path):
-    """In the language that is asked for, each with its size."""
     ran = run_command(str(tmp_path / "zh"), "--language", "zh")
-    names = {path.name for path in (tmp_path / "zh").iterdir()}
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert names == set(files_in("zh"))
-    assert len(ran.stdout.splitlines()) == len(names)
-
-
-def files_in(language: str) -> list[str]:
-    """The names of all files to take away."""
-    with speaking(language):
-        return list(files(lessons.lessons(language)[0]))
+    written = {path.name for path in (tmp_path / "zh").iterdir()}
+    with speaking("zh"):
+        assert written == set(files(lessons.lessons("zh")[0]))
+    assert (ran.returncode, ran.stderr, ran.stdout.count("\n")) == (0, "", len(written))
 
 
 def test_the_command_says_where_it_cannot_write(tmp_path):
-    """In one line, without a traceback."""
     (tmp_path / "taken").write_text("")
     ran = run_command(str(tmp_path / "taken"))
-    assert ran.returncode == 1
-    assert ran.stderr == f"{tmp_path / 'taken'}: File exists\n"
+    assert (ran.returncode, ran.stderr) == (1, f"{tmp_path / 'taken'}: File exists\n")
