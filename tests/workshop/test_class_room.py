@@ -1,6 +1,7 @@
 """A class without its pages: seats, answers, who is stuck, and what a stranger cannot do."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import settings, strategies
@@ -88,7 +89,6 @@ def test_who_watches_a_room_knows_its_end(rooms, room):
 
 
 def test_two_teachers_have_two_rooms(rooms):
-    """The secret of one opens nothing in the other."""
     room, other = rooms.open(), rooms.open()
     assert room.is_teacher(room.secret)
     assert not room.is_teacher(other.secret)
@@ -187,7 +187,6 @@ def test_answers_are_counted_by_letter(room):
 
 
 def test_a_task_is_solved_or_tried(room):
-    """Beside a question of the same step."""
     tokens = [room.take_seat().token for _ in range(3)]
     room.answer(tokens[0], STEP, "a")
     room.fail(tokens[0], STEP, "1")
@@ -209,7 +208,6 @@ def _stuck(room) -> list[StuckSeat]:
 
 
 def test_a_raised_hand_is_seen_until_an_answer(room):
-    """Or the next step, or until it is taken down."""
     token = room.take_seat().token
     for end in (
         lambda: room.raise_hand(token, is_raised=False),
@@ -274,11 +272,8 @@ def test_many_learners_at_once_lose_no_answer(room):
         for number in range(50):
             room.answer(token, ("lesson", number), "ab"[number % 2])
 
-    threads = [threading.Thread(target=answer, args=(token,)) for token in tokens]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(len(tokens)) as threads:
+        list(threads.map(answer, tokens))
     assert [room.tally(("lesson", number)).chosen for number in range(50)] == [20] * 50
 
 
@@ -316,12 +311,9 @@ def test_who_comes_at_once_sits_alone(room):
             tallies.append(room.tally(STEP).seats)
             room.stuck_seats(has_question=True, has_task=True)
 
-    threads = [threading.Thread(target=join) for _ in range(MAX_SEATS)]
-    threads.append(threading.Thread(target=count))
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(MAX_SEATS + 1) as threads:
+        done = [threads.submit(visit) for visit in (count, *[join] * MAX_SEATS)]
+    assert [visit.result() for visit in done] == [None] * len(done)
     assert sorted(seat.number for seat in seats) == [*range(1, MAX_SEATS + 1)]
     assert len({seat.token for seat in seats}) == MAX_SEATS
     assert tallies == sorted(tallies) and room.tally(STEP).seats == MAX_SEATS
