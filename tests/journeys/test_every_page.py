@@ -13,20 +13,16 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPLICAS
-from tests.journeys.walk import SETTLED
-from tests.support.browser import SPARK_PATIENCE_MS, sync_api, watched
-
-axe = pytest.importorskip(
-    "axe_playwright_python.sync_playwright",
-    reason="needs axe-core: pip install -r requirements-dev.txt",
+from tests.journeys.walk import CLIPPED, OVERLAPPING, SETTLED, TABBED
+from tests.support.browser import (
+    GRAVE,
+    SPARK_PATIENCE_MS,
+    assert_axe_finds_nothing,
+    sync_api,
+    watched,
 )
+
 pytestmark = pytest.mark.browser
-
-CLIPPED, OVERLAPPING, TABBED = (
-    (Path(__file__).parent / f"{name}.js").read_text(encoding="utf-8")
-    for name in ("clipped", "overlapping", "tabbed")
-)
-GRAVE = ("serious", "critical")
 PATIENCE_MS = 120_000
 AFTER_RESIZE_MS, TRIES = 350, 8  # a figure is redrawn a moment after its window has changed
 MAX_STOPS, MAX_ON_ONE = 200, 24  # Tab goes from cell to cell of Streamlit's table, and on
@@ -56,13 +52,17 @@ class State:
 
 
 FIGURE, TABLE_ROW = ".js-plotly-plot .main-svg", "tbody tr"
+# a button, and what it opens
+UPLOAD = (".st-key-kv_upload button", "[role=dialog]")
+PICKER = (".st-key-kv_pick_tp button:visible", "[role=menuitem]")
+POPOVER = ("[data-testid=stPopover] button", "[data-testid=stPopoverBody]")
 COMPARE = "compare?dir={}&with={}".format(*REPLICAS)
 SEGMENT = "segment?tp=payments-0&segment=7975"
 STATES = {
     "Broker": State("?", FIGURE),
     "Broker, killed": State("?", FIGURE, KILLED),
     "Broker, nothing there": State("?dir=/nowhere", ".kv-state"),
-    "Broker, upload": State("?", FIGURE, opens=(".st-key-kv_upload button", "[role=dialog]")),
+    "Broker, upload": State("?", FIGURE, opens=UPLOAD),
     "Broker, keys": State("?", FIGURE, opens=(".st-key-kv_keys button", "[role=dialog] .kv-kb")),
     "Segment": State(f"{SEGMENT}&pin=11612", ".detail svg"),
     "Segment, Time index": State(f"{SEGMENT}&tab=Time+index", "tr.on"),
@@ -74,15 +74,9 @@ STATES = {
     "Segment, Go to": State(
         SEGMENT, ".detail svg", opens=(".st-key-kv_goto button", ".st-key-kv_found a")
     ),
-    "Segment, its picker": State(
-        SEGMENT, ".detail svg", opens=(".st-key-kv_pick_tp button:visible", "[role=menuitem]")
-    ),
+    "Segment, its picker": State(SEGMENT, ".detail svg", opens=PICKER),
     "Lookup": State("lookup?tp=orders-0&by=timestamp&step=6", ".say"),
-    "Lookup, how to read it": State(
-        "lookup?tp=orders-0",
-        ".say",
-        opens=("[data-testid=stPopover] button", "[data-testid=stPopoverBody]"),
-    ),
+    "Lookup, how to read it": State("lookup?tp=orders-0", ".say", opens=POPOVER),
     "Lookup, the record": State("lookup?tp=orders-0&by=offset&target=2247&step=30", ".rec"),
     "Lookup, large": State("lookup?set=full&target=1234567", ".lane"),
     "Page cache": State("page_cache?", ".lane svg"),
@@ -163,28 +157,7 @@ def samples(damaged: Path, killed: Path) -> dict[str, Path]:
 
 
 def test_axe_core_finds_nothing_serious(opened):
-    """axe-core, including the components' shadow roots."""
-    for _ in range(TRIES):
-        violations = (
-            axe.Axe().run(opened, options={"resultTypes": ["violations"]}).response["violations"]
-        )
-        grave = [
-            line
-            for violation in violations
-            if violation["impact"] in GRAVE
-            for line in violation_lines(violation)
-        ]
-        if not grave:
-            break
-        opened.wait_for_timeout(AFTER_RESIZE_MS)  # Streamlit fades elements that are redrawn
-    assert grave == []
-
-
-def violation_lines(violation: dict) -> list[str]:
-    """Returns the rule and each element that breaks it; Streamlit's own parts break none."""
-    return [
-        f"{violation['id']}: {' '.join(node['html'].split())[:200]}" for node in violation["nodes"]
-    ]
+    assert_axe_finds_nothing(opened, impacts=GRAVE)
 
 
 @pytest.mark.parametrize(
@@ -238,19 +211,9 @@ def test_tab_reaches_every_control(opened):
     [
         ("?", "k", "[role=dialog] .st-key-kv_found a"),
         pytest.param("?", "?", "[role=dialog] .kv-kb", marks=pytest.mark.nightly),
-        pytest.param("?", ".st-key-kv_upload button", "[role=dialog]", marks=pytest.mark.nightly),
-        pytest.param(
-            "lookup?",
-            "[data-testid=stPopover] button",
-            "[data-testid=stPopoverBody]",
-            marks=pytest.mark.nightly,
-        ),
-        pytest.param(
-            SEGMENT,
-            ".st-key-kv_pick_tp button:visible",
-            "[role=menuitem]",
-            marks=pytest.mark.nightly,
-        ),
+        pytest.param("?", *UPLOAD, marks=pytest.mark.nightly),
+        pytest.param("lookup?", *POPOVER, marks=pytest.mark.nightly),
+        pytest.param(SEGMENT, *PICKER, marks=pytest.mark.nightly),
     ],
 )
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
@@ -281,22 +244,15 @@ def test_escape_leads_back(server, browser, path, pressed, comes, theme):
     [
         ("<p>all of it</p>", ""),
         ("<div style='width:2000px'>wide</div>", "MAIN is 2000 px wide in a window of 1280"),
-        (
-            "<p style='width:40px;overflow:hidden;white-space:nowrap'>more than there is room for</p>",
-            "p. shows 40 of",
-        ),
-        (
-            "<p style='width:40px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis'>more than that</p>",
-            "p. shows 40 of",
-        ),
-        (
-            "<p title='all' style='width:40px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis'>more than that</p>",
-            "",
-        ),
+        ("<p>more than there is room for</p>", "p. shows 40 of"),
+        ("<p style='text-overflow:ellipsis'>more than that</p>", "p. shows 40 of"),
+        ("<p title='all' style='text-overflow:ellipsis'>more than that</p>", ""),
     ],
 )
 def test_what_is_cut_off_is_detected(browser, inside, text):
     """A main that is scrolled sideways, and text that ends early without a hover text."""
+    if "more" in inside:
+        inside = f"<style>p {{ width:40px; overflow:hidden; white-space:nowrap }}</style>{inside}"
     faults = on_a_page(browser, inside, lambda page: page.evaluate(CLIPPED, False))
     assert len(faults) == bool(text) and all(text in line for line in faults)
 

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 QUALITY = 62
+CLIPPED, OVERLAPPING, TABBED = (
+    (Path(__file__).parent / f"{name}.js").read_text(encoding="utf-8")
+    for name in ("clipped", "overlapping", "tabbed")
+)
 SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
 SIDEWAYS = (
     "[document.documentElement, document.querySelector('[data-testid=stMain]')].map(e => "
@@ -73,13 +77,8 @@ class Album:
 @dataclass
 class Walk:
     page: "Page"
-    server: str
     title: str
     album: Album | None = None
-
-    def begin(self) -> None:
-        """Opens the app at its bare address, the only one that is typed."""
-        self.page.goto(self.server)
 
     def step(self, words: str, at: "Locator | None" = None) -> None:
         """Checks that the page at rest shows no exception and does not scroll sideways, and takes
@@ -97,12 +96,9 @@ class Walk:
 
     def _picture(self) -> bytes:
         """Returns the window as WebP."""
-        picture = {"format": "webp", "quality": QUALITY}
-        return base64.b64decode(
-            self.page.context.new_cdp_session(self.page).send("Page.captureScreenshot", picture)[
-                "data"
-            ]
-        )
+        session = self.page.context.new_cdp_session(self.page)
+        answer = session.send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
+        return base64.b64decode(answer["data"])
 
     # ---- what a person does
 
@@ -110,9 +106,9 @@ class Walk:
         """Goes to another page by the sidebar."""
         self.page.locator(".st-key-kv_nav a", has_text=name).click()
 
-    def sees(self, text: str, patience_ms: float | None = None) -> "Locator":
+    def sees(self, text: str) -> "Locator":
         element = self.page.get_by_text(text).locator("visible=true").first
-        element.wait_for(timeout=patience_ms)
+        element.wait_for()
         return element
 
     def titled(self, text: str) -> None:
@@ -135,7 +131,7 @@ class Walk:
     def opens(self, directory: str) -> None:
         """Opens another broker directory from the first picker of the bar."""
         self.page.locator(SETTLED).wait_for()
-        self.page.locator(".st-key-kv_pick_dir button").locator("visible=true").first.click()
+        self.page.locator(".st-key-kv_pick_dir button:visible").first.click()
         self.page.get_by_text(directory).locator("visible=true").last.click()
         self.page.locator(".st-key-kv_pick_dir button", has_text=directory).first.wait_for()
         # until then the sidebar leads back to the directory before

@@ -15,6 +15,8 @@ sync_api.expect.set_options(timeout=PATIENCE_MS)
 SPARK_PATIENCE_MS = 180_000
 # a second of the processor for each page that a test opens; test_first_look_browser.py has them
 NO_IDLE_SCRIPTS = "window.__kafkaviz_idle_scripts = []"
+GRAVE = ("serious", "critical")
+AXE_TRIES, FADED_MS = 8, 350  # Streamlit fades elements that are redrawn
 MAX_STEPS = 25  # a tab remembers fifty; where it is full, Back and `history.length` tell less
 
 
@@ -87,6 +89,28 @@ def _forget_visitor(tab: _Tab) -> None:
 
 def heading(page: "sync_api.Page", text: str) -> None:
     page.locator("h1", has_text=text).first.wait_for()
+
+
+def assert_axe_finds_nothing(
+    page: "sync_api.Page", *, impacts: tuple[str, ...] = ("minor", "moderate", *GRAVE)
+) -> None:
+    """Asserts that no element breaks a rule of axe-core, also in the components' shadow roots."""
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="needs axe-core: pip install -r requirements-dev.txt",
+    )
+    for _ in range(AXE_TRIES):
+        response = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response
+        found = [
+            f"{violation['id']}: {' '.join(node['html'].split())[:200]}"
+            for violation in response["violations"]
+            if violation["impact"] in impacts
+            for node in violation["nodes"]
+        ]
+        if not found:
+            break
+        page.wait_for_timeout(FADED_MS)
+    assert found == []
 
 
 def rests_on_first_screen(page: "sync_api.Page", *selectors: str) -> bool:

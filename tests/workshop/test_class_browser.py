@@ -2,43 +2,22 @@
 
 import pytest
 
-from tests.support.browser import heading, sync_api, watched
+from tests.support.browser import GRAVE, assert_axe_finds_nothing, heading, sync_api, watched
 
 pytestmark = pytest.mark.browser
-axe = pytest.importorskip(
-    "axe_playwright_python.sync_playwright",
-    reason="needs axe-core: pip install -r requirements-dev.txt",
-)
 BAR = """choice => {
     const {width, backgroundColor} = getComputedStyle(choice, '::before');
     return parseFloat(width) / choice.clientWidth > 0.9 && backgroundColor !== 'rgba(0, 0, 0, 0)';
 }"""
-GRAVE, TRIES, SETTLED_MS = ("serious", "critical"), 8, 350
 
 
 def button(page, key: str):
-    """The button of a key."""
     return page.locator(f".st-key-{key} button").first
 
 
 def strip(page):
     """Returns the text of the class above the step."""
     return page.locator(".kv-class")
-
-
-def assert_axe_finds_nothing_grave(page) -> None:
-    """Once Streamlit has drawn what it fades."""
-    for _ in range(TRIES):
-        run = axe.Axe().run(page, options={"resultTypes": ["violations"]})
-        grave = [
-            (violation["id"], violation["nodes"][0]["target"])
-            for violation in run.response["violations"]
-            if violation["impact"] in GRAVE
-        ]
-        if not grave:
-            return
-        page.wait_for_timeout(SETTLED_MS)
-    assert grave == []
 
 
 def teach(page, server: str) -> str:
@@ -72,7 +51,7 @@ def test_a_class_goes_along(server, browser, page):
         assert choice.evaluate(BAR)
         learner.get_by_text("Your answer is in. The teacher will show the right one.").wait_for()
         assert learner.locator(".kv-told, .kv-class-counts").count() == 0
-        assert_axe_finds_nothing_grave(learner)
+        assert_axe_finds_nothing(learner, impacts=GRAVE)
         learner.reload()
         strip(learner).get_by_text("You are at seat 1").wait_for()
         page.reload()
@@ -80,7 +59,7 @@ def test_a_class_goes_along(server, browser, page):
         learner.get_by_text("Right", exact=True).wait_for()
         button(page, "kv_next").click()
         heading(learner, "What the entry says")
-        assert_axe_finds_nothing_grave(page)
+        assert_axe_finds_nothing(page, impacts=GRAVE)
         button(page, "kv_class_end").click()
         button(page, "kv_class_end_now").click()
         strip(learner).get_by_text(f"This server has no class {code}").wait_for()

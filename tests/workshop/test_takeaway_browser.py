@@ -2,21 +2,16 @@
 questions are answered where they stand, and who does not see it finds its way.
 """
 
-import time
 from pathlib import Path
 
 import pytest
 
-from kafkaviz.workshop import lessons
 from kafkaviz.workshop.takeaway.lesson_page import lesson_page
-from tests.support.browser import watched
+from tests.support.browser import assert_axe_finds_nothing, watched
+from tests.workshop.lesson_text import lesson
 
 pytestmark = pytest.mark.browser
-axe = pytest.importorskip(
-    "axe_playwright_python.sync_playwright",
-    reason="needs axe-core: pip install -r requirements-dev.txt",
-)
-PATIENCE_S = 20
+TRIES = 200
 # a chart is as wide as its place; the page's policy lets nothing wait for that in it
 FITS = """selector => {
     const box = document.querySelector(selector), chart = box?.querySelector('.main-svg');
@@ -27,9 +22,8 @@ FITS = """selector => {
 @pytest.fixture(scope="module")
 def address(tmp_path_factory) -> str:
     """The file of a lesson with steppers and a chart."""
-    lesson = next(lesson for lesson in lessons.lessons("en")[0] if lesson.name == "warm-section")
     path: Path = tmp_path_factory.mktemp("takeaway") / "lesson.html"
-    path.write_text(lesson_page(lesson, 5, 8), encoding="utf-8")
+    path.write_text(lesson_page(lesson("warm-section"), 5, 8), encoding="utf-8")
     return path.as_uri()
 
 
@@ -74,19 +68,16 @@ def test_a_choice_is_judged_and_a_chart_drawn(lesson_file):
     step.get_by_role("button", name="The newest, just written").click()
     step.get_by_text("Not right", exact=True).wait_for()
     assert step.locator(".ask button.right").inner_text().startswith("C")
-    deadline = time.monotonic() + PATIENCE_S
-    while not lesson_file.evaluate(FITS, "#step-3 .plot") and time.monotonic() < deadline:
+    for _ in range(TRIES):
+        if lesson_file.evaluate(FITS, "#step-3 .plot"):
+            break
         lesson_file.wait_for_timeout(100)  # Plotly takes its time
     assert lesson_file.evaluate(FITS, "#step-3 .plot")
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 def test_axe_finds_nothing_in_the_file(lesson_file, scheme):
-    """With everything revealed."""
     lesson_file.emulate_media(color_scheme=scheme)
     for question in lesson_file.locator(".ask").all():
         question.locator("button").first.click()
-    violations = (
-        axe.Axe().run(lesson_file, options={"resultTypes": ["violations"]}).response["violations"]
-    )
-    assert [(violation["id"], violation["nodes"][0]["target"]) for violation in violations] == []
+    assert_axe_finds_nothing(lesson_file)
