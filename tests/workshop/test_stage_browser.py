@@ -2,59 +2,42 @@
 teacher's second window.
 """
 
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from kafkaviz.workshop import lessons
-from tests.support.browser import heading, rests_on_first_screen, watched
+from tests.journeys.walk import OVERLAPPING, SETTLED
+from tests.support.browser import assert_axe_finds_nothing, heading, rests_on_first_screen, watched
 
-axe = pytest.importorskip(
-    "axe_playwright_python.sync_playwright",
-    reason="needs axe-core: pip install -r requirements-dev.txt",
-)
 pytestmark = pytest.mark.browser
 SIZES = ((1280, 720), (1024, 768))
 MIN_PART = 0.8  # of the figure's height
-SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
 # the projector's styles have arrived
 ENLARGED = "document.querySelector('[data-testid=stMainBlockContainer]')?.currentCSSZoom > 1.3"
 ROW_PX = 24  # of buttons and links without a frame
 MIN_MARKS = 2  # of a box that is not empty
-SAMPLE = {("en", "time", 2)}
+ALL_LESSONS = [
+    (language, lesson) for language in ("en", "zh") for lesson in lessons.lessons(language)[0]
+]
 STEPS = [
     pytest.param(
         language,
         lesson.name,
         part,
         step.title,
-        marks=() if (language, lesson.name, part) in SAMPLE else pytest.mark.nightly,
+        marks=() if (language, lesson.name, part) == ("en", "time", 2) else pytest.mark.nightly,
         id=f"{language}-{lesson.name}-{part}",
     )
-    for language in ("en", "zh")
-    for lesson in lessons.lessons(language)[0]
+    for language, lesson in ALL_LESSONS
     for part, step in enumerate(lesson.steps, 1)
-]
-PROJECTED_SAMPLE = {("en", "rolls", 2)}
-PROJECTED = [
-    pytest.param(
-        language,
-        lesson.name,
-        part,
-        marks=() if (language, lesson.name, part) in PROJECTED_SAMPLE else pytest.mark.nightly,
-        id=f"{language}-{lesson.name}-{part}",
-    )
-    for language in ("en", "zh")
-    for lesson in lessons.lessons(language)[0]
-    for part in range(1, len(lesson.steps) + 1)
 ]
 LABS = [
     (language, lesson.name)
-    for language in ("en", "zh")
-    for lesson in lessons.lessons(language)[0]
+    for language, lesson in ALL_LESSONS
     if any(step.blocks("break-it") for step in lesson.steps)
 ]
-OVERLAPPING = (Path(__file__).parents[1] / "journeys" / "overlapping.js").read_text("utf-8")
 # how much of the first figure's height is seen, how far the question reaches, what is drawn in
 # each figure: shapes, cells of a table, bytes, lines of a printout
 FIRST_SCREEN = """() => {
@@ -73,6 +56,8 @@ FIRST_SCREEN = """() => {
     figure: bottom - top,
     asked: Math.max(0, ...asked),
     wide: document.documentElement.scrollWidth - innerWidth,
+    row: Math.max(0, ...[...document.querySelectorAll('.st-key-kv_progress, .st-key-kv_elsewhere')]
+      .map(row => row.getBoundingClientRect().height)),
     marks: Math.min(...marks),
   };
 }"""
@@ -121,12 +106,24 @@ SMALL_WORDS = """() => {
 }"""
 
 
+@contextmanager
+def sized(browser, theme: str = "light", size: tuple[int, int] = SIZES[0]) -> Iterator:
+    with watched(browser, theme=theme) as page:
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        yield page
+
+
 def open_step(page, server, language: str, lesson: str, part: int, more: str = "") -> None:
-    """A step as it opens, its figure drawn."""
+    """Opens a step and waits until its figure is drawn."""
     spoken = "" if language == "en" else "&lang=zh"
     page.goto(f"{server}/workshop?lesson={lesson}&at={part}{spoken}{more}")
+    wait_until_drawn(page)
+
+
+def wait_until_drawn(page) -> None:
     page.locator(".st-key-kv_figures").wait_for()
     page.locator(SETTLED).wait_for()
+    page.evaluate("window.kvSize = undefined")  # of the step before
     page.wait_for_function(DRAWN)
 
 
@@ -137,8 +134,7 @@ def test_figure_and_question_are_on_the_first_screen(
     """Four fifths of the figure and all that is asked, in both sizes; never an empty box, no word
     over another, and nothing that axe-core finds.
     """
-    with watched(browser) as page:
-        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+    with sized(browser) as page:
         open_step(page, server, language, lesson, part)
         heading(page, title)
         for width, height in SIZES:
@@ -149,45 +145,39 @@ def test_figure_and_question_are_on_the_first_screen(
 
 
 @pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.nightly)])
-def test_the_short_track_is_on_the_first_screen(server, browser, language):
-    """Four fifths of each figure in a window of 1280 by 720, before and after the answer."""
-    width, height = SIZES[0]
-    hidden = {}
-    with watched(browser) as page:
-        page.set_viewport_size({"width": width, "height": height})
-        for lesson in lessons.lessons(language)[0]:
-            for part, step in enumerate(lesson.steps, 1):
-                answers = f"&answers={lesson.name}.{part}b+{lesson.name}.{part}x"
-                for given in ("", answers) if step.is_short else ():
-                    open_step(page, server, language, lesson.name, part, f"&track=short{given}")
-                    seen = page.evaluate(FIRST_SCREEN)["seen"]
-                    if seen < MIN_PART:
-                        hidden[lesson.name, part, bool(given)] = round(seen, 2)
-    assert hidden == {}
-
-
-def assert_axe_finds_nothing(page) -> None:
-    """Asserts that axe-core finds nothing of any severity."""
-    response = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response
-    assert [violation["id"] for violation in response["violations"]] == []
-
-
-@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.nightly)])
-def test_progress_and_the_way_out_take_a_line_each(server, browser, language):
-    """Below the words how far the reader is, below the figure the page that shows it of any log."""
-    with watched(browser) as page:
-        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
-        open_step(page, server, language, "last-offset", 2, "&answers=last-offset.2b")
-        for row in (".st-key-kv_progress", ".st-key-kv_elsewhere"):
-            assert page.locator(row).bounding_box()["height"] < 2 * ROW_PX, row
+def test_the_answered_short_track_is_on_the_first_screen(server, browser, language):
+    """From step to step in a window of 1280 by 720: four fifths of each figure; progress below the
+    words and the link to the page below the figure take one line each. The steps before their
+    answers are those of the test above.
+    """
+    steps = [
+        (lesson.name, part, step.title)
+        for spoken, lesson in ALL_LESSONS
+        for part, step in enumerate(lesson.steps, 1)
+        if spoken == language and step.is_short
+    ]
+    answers = "+".join(f"{lesson}.{part}b+{lesson}.{part}x" for lesson, part, _ in steps)
+    hidden, tall = {}, {}
+    with sized(browser) as page:
+        open_step(page, server, language, *steps[0][:2], f"&track=short&answers={answers}")
+        for number, (lesson, part, title) in enumerate(steps):
+            if number > 0:
+                page.locator(".st-key-kv_next button").dispatch_event("click")
+            heading(page, title)
+            wait_until_drawn(page)
+            screen = page.evaluate(FIRST_SCREEN)
+            if screen["seen"] < MIN_PART:
+                hidden[lesson, part] = screen["seen"]
+            if screen["row"] >= 2 * ROW_PX:
+                tall[lesson, part] = screen["row"]
+    assert (hidden, tall) == ({}, {})
 
 
 @pytest.mark.nightly  # test_break_it_browser.py has the first fault of one of them
 @pytest.mark.parametrize(("language", "lesson"), LABS, ids="-".join)
 def test_a_lab_is_on_the_first_screen(server, browser, language, lesson):
     """With each fault, before its start and behind it: all that is asked, all of the result."""
-    with watched(browser) as page:
-        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+    with sized(browser) as page:
         page.goto(f"{server}/workshop?lesson={lesson}&break=1&lang={language}")
         faults = page.locator(".st-key-kv_figures [role=radio]")
         faults.first.wait_for()
@@ -227,16 +217,22 @@ def first_screen(page, width: int, height: int) -> dict:
     return screen
 
 
-@pytest.mark.parametrize(("language", "lesson", "part"), PROJECTED)
-def test_a_projector_shows_the_figure(server, browser, language, lesson, part):
-    """Four fifths of it and all that is asked, in both sizes; no small word, none over another."""
-    with watched(browser) as page:
-        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+@pytest.mark.nightly  # test_a_projector_shows_no_small_word has one step
+@pytest.mark.parametrize(("language", "lesson", "part", "title"), STEPS)
+def test_a_projector_shows_the_figure(server, browser, language, lesson, part, title):
+    with sized(browser) as page:
         open_step(page, server, language, lesson, part, "&projector=1")
-        for width, height in SIZES:
-            first_screen(page, width, height)
-            assert page.evaluate(OVERLAPPING) == [], width
-            assert page.evaluate(SMALL_WORDS) == [], width
+        assert_projected_step_fits(page)
+
+
+def assert_projected_step_fits(page) -> None:
+    """Four fifths of the figure and all that is asked, in both sizes; no small word, none over
+    another.
+    """
+    for width, height in SIZES:
+        first_screen(page, width, height)
+        assert page.evaluate(OVERLAPPING) == [], width
+        assert page.evaluate(SMALL_WORDS) == [], width
 
 
 @pytest.mark.parametrize(
@@ -249,8 +245,7 @@ def test_a_projector_shows_the_figure(server, browser, language, lesson, part):
 )
 def test_a_lookup_on_a_projector(server, browser, language, target, theme):
     """F leads into it: the sentence and the figures of the steps, and nothing that axe-core finds."""
-    with watched(browser, theme=theme) as page:
-        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+    with sized(browser, theme) as page:
         page.goto(f"{server}/lookup?set=full&target={target}&tab=steps&lang={language}")
         page.locator(".say", has_text=str(target)[-3:]).wait_for()
         page.locator(SETTLED).wait_for()
@@ -275,15 +270,19 @@ def test_a_lookup_on_a_projector(server, browser, language, target, theme):
 @pytest.mark.parametrize(
     ("address", "figure"),
     [
-        ("segment?tp=orders-0&segment=0", ".st-key-ruler"),
         ("rolls?of=Simulated", ".st-key-kv_fig_rolls"),
-        ("tuning?tune=heartbeat-0", ".st-key-kv_fig_headers"),
+        *(
+            pytest.param(*page, marks=pytest.mark.nightly)
+            for page in (
+                ("segment?tp=orders-0&segment=0", ".st-key-ruler"),
+                ("tuning?tune=heartbeat-0", ".st-key-kv_fig_headers"),
+            )
+        ),
     ],
 )
 def test_a_page_on_a_projector(server, browser, address, figure):
     """Four fifths of its figure, and no small word."""
-    with watched(browser) as page:
-        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+    with sized(browser) as page:
         page.goto(f"{server}/{address}&lang=en&projector=1")
         page.locator(figure).first.wait_for()
         page.locator(SETTLED).wait_for()
@@ -294,24 +293,19 @@ def test_a_page_on_a_projector(server, browser, address, figure):
 
 
 @pytest.mark.parametrize(
-    ("width", "height"),
-    [
-        (1280, 720),
-        *(pytest.param(*size, marks=pytest.mark.nightly) for size in ((1024, 768), (1920, 1080))),
-    ],
+    "size", [(1280, 720), pytest.param((1920, 1080), marks=pytest.mark.nightly)]
 )
-def test_a_projector_shows_no_small_word(server, browser, width, height):
+def test_a_projector_shows_no_small_word(server, browser, size):
     """F leads into it and out of it, Escape out; the address has it; arrows and Page keys work."""
-    with watched(browser) as page:
-        page.set_viewport_size({"width": width, "height": height})
+    with sized(browser, size=size) as page:
         open_step(page, server, "en", "binary-search", 2)
         page.keyboard.press("f")
         page.wait_for_url("**projector=1**")
         page.wait_for_function(ENLARGED)
-        page.wait_for_timeout(300)
+        wait_until_drawn(page)
         assert page.evaluate(SMALL_WORDS) == []
         assert not page.locator("[data-testid=stSidebar]").is_visible()
-        assert page.evaluate(FIRST_SCREEN)["seen"] >= MIN_PART
+        assert_projected_step_fits(page)
         page.locator(".count", has_text="step 1 of").wait_for(state="attached")
         page.keyboard.press("ArrowRight")
         page.locator(".count", has_text="step 2 of").wait_for(state="attached")
