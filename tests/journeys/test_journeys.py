@@ -1,7 +1,7 @@
 """The main journeys, by clicks alone on a newly started server; only the first address is typed.
 
-One width and one theme run in the plain tests; the other three are nightly. Any error in the
-console fails, and so does a page that scrolls sideways.
+One width and one theme run in the plain tests, of the journeys that no other browser test goes.
+Any error in the console fails, and so does a page that scrolls sideways.
 """
 
 from collections.abc import Iterator
@@ -28,11 +28,11 @@ def walk(browser, server, album, width, theme, request) -> Iterator[Walk]:
     title = request.node.originalname.removeprefix("test_").replace("_", " ").capitalize()
     with watched(browser, width, theme) as page:
         page.set_default_timeout(PATIENCE_MS)
-        begun = Walk(page, server, title, album if (width, theme) == PICTURED else None)
-        begun.begin()
-        yield begun
+        page.goto(server)  # the only address that is typed
+        yield Walk(page, title, album if (width, theme) == PICTURED else None)
 
 
+@pytest.mark.nightly  # test_bytes_browser.py goes this way on the sample broker
 def test_from_the_map_to_the_bytes(walk):
     walk.titled("37 topic-partitions")
     walk.shows(".js-plotly-plot .barlayer .point path")
@@ -47,9 +47,7 @@ def test_from_the_map_to_the_bytes(walk):
     walk.page.mouse.click(box["x"] + box["width"] * 0.75, box["y"] + 108 + 17)
     walk.page.wait_for_url("**pin=**")
     assert "points here" in walk.shows(".say").inner_text() != before
-    walk.step(
-        "An index entry is clicked: the batch that it points at, and the sentence that says how"
-    )
+    walk.step("An index entry is clicked: its batch, and the sentence that says how")
     walk.presses("Batches", "tab")
     walk.shows("tr.on")
     walk.step("Its batch, in the table of all")
@@ -58,6 +56,7 @@ def test_from_the_map_to_the_bytes(walk):
     walk.step("Its bytes, each field named", at=walk.shows(".hex"))
 
 
+@pytest.mark.nightly  # test_stepper_browser.py goes this way
 def test_from_a_timestamp_to_a_record(walk):
     walk.titled("37 topic-partitions")
     walk.to("Lookup")
@@ -79,8 +78,7 @@ def test_from_a_timestamp_to_a_record(walk):
     walk.step("The record: the first one that is not older")
     walk.shows(".kv-tbl", "Searched or skipped")
     walk.step("Why no other segment, entry or record")
-    link = walk.page.get_by_role("link", name="in segment").first
-    link.click()
+    walk.presses("in segment", "link")
     walk.titled("from offset")
     walk.shows(".detail svg")
     walk.shows("tr.on")
@@ -88,6 +86,7 @@ def test_from_a_timestamp_to_a_record(walk):
     assert "/segment" in walk.page.url and "pin=" in walk.page.url
 
 
+@pytest.mark.nightly  # test_tuning_browser.py goes this way
 def test_from_the_broker_to_a_report(walk):
     walk.titled("37 topic-partitions")
     walk.page.get_by_role("link", name="Tune", exact=True).click()
@@ -136,10 +135,8 @@ def test_from_damage_to_rebuilt_indexes(walk):
     walk.step("The indexes that recovery would build, beside those on disk")
     with walk.page.expect_download(timeout=PATIENCE_MS) as waited:
         walk.presses("Download the indexes")
-    assert (
-        waited.value.suggested_filename == "bookings-0-rebuilt.tar.gz"
-        and waited.value.path().stat().st_size > 100
-    )
+    assert waited.value.suggested_filename == "bookings-0-rebuilt.tar.gz"
+    assert waited.value.path().stat().st_size > 100
 
 
 def test_from_a_full_disk_to_retention(walk):
