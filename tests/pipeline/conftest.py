@@ -5,12 +5,28 @@ import pytest
 
 from kafkaviz.pipeline.ingest import job
 from tests.pipeline import whole_logs
+from tests.pipeline.small_logs import write_broker
 from tests.support.ingest import run_ingest
 
 
 @pytest.fixture
 def on_spark(spark) -> Callable[..., job.Ingest]:
     return run_ingest
+
+
+@pytest.fixture
+def out(tmp_path) -> Path:
+    """Returns the folder for a catalog, which does not exist yet."""
+    return tmp_path / "catalog"
+
+
+@pytest.fixture
+def broker(tmp_path) -> Path:
+    """Returns two topic-partitions of three segments each, with meaningless batches."""
+    return write_broker(
+        tmp_path / "made",
+        {"a-0": [[100] * 5, [120] * 6, [140] * 7], "b-1": [[90] * 8, [95] * 9, [80] * 4]},
+    )
 
 
 @pytest.fixture

@@ -1,8 +1,5 @@
 """Columns of catalog.arrow_columns, compared with those that pyarrow makes of the same values."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -16,6 +13,7 @@ from kafkaviz.pipeline.catalog.arrow_columns import (
     repeated_texts,
 )
 from kafkaviz.pipeline.catalog.schema import BINARY, BOOL, DOUBLE, INT, LONG, STRING, SWEEP
+from tests.pipeline.processes import run_python
 
 VALUES = [
     (STRING, ["a", None, "", "中文", "bcd"]),
@@ -34,7 +32,6 @@ VALUES = [
 
 @pytest.mark.parametrize(("kind", "values"), VALUES)
 def test_a_column_is_the_one_of_pyarrow(kind, values):
-    """Valid, and equal with its nulls."""
     made = column(values, kind)
     made.validate(full=True)
     assert made.equals(pa.array(values, kind))
@@ -116,7 +113,4 @@ def test_a_column_needs_no_pandas():
         "arrow_columns.table([{'broker': 'b'}], SWEEP)\n"
         "print('pandas' in sys.modules)"
     )
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout == "False\n"
+    assert run_python(code) == "False\n"

@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -28,6 +26,7 @@ from kafkaviz.pipeline.catalog.catalog_info import (
 )
 from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.read import inventory
+from tests.pipeline.processes import run_python
 from tests.pipeline.small_logs import write_broker
 from tests.support.cases import all_cases
 
@@ -81,13 +80,11 @@ def out(in_process, tmp_path) -> Path:
 
 
 def test_a_description_survives_its_json():
-    """Every field, through text and back."""
     assert from_json(json.loads(json.dumps(to_json(INFO)))) == INFO
 
 
 @pytest.mark.parametrize("stamp", STAMPS, ids=["directory", "segment", "bare", "no text"])
 def test_a_stamp_survives_its_row(stamp):
-    """Every field, through Parquet's types and back."""
     rows = pa.Table.from_pylist([to_row(stamp)], TABLES["stamps"]).to_pylist()
     assert [from_row(row, INFO) for row in rows] == [stamp]
 
@@ -124,7 +121,6 @@ def test_an_unknown_table_is_named(out):
 
 
 def test_a_catalog_replaced_meanwhile_is_read_again(out, in_process, tmp_path):
-    """The files that its reader knew are gone."""
     read = catalog.read(out)
     in_process(tmp_path / "made", catalog=out, full=True)
     assert read.table("batches").num_rows == 19
@@ -196,17 +192,10 @@ def test_no_wrong_value_is_a_traceback(tmp_path, way, value):
 
 
 @pytest.mark.parametrize(
-    "way",
-    [
-        ("tables",),
-        ("tables", "batches", "files"),
-        ("suffixes", "deleted"),
-        ("sources",),
-    ],
+    "way", [("tables",), ("tables", "batches", "files"), ("suffixes", "deleted"), ("sources",)]
 )
 @pytest.mark.parametrize("value", ["5", None, {"x": 1}, [1]], ids=repr)
 def test_a_wrong_shape_is_reported(tmp_path, way, value):
-    """At the place where a reader would fail."""
     (tmp_path / "_catalog.json").write_text(json.dumps(changed(to_json(INFO), way, value)))
     with pytest.raises(CannotOpen, match="is not a catalog's description"):
         catalog.read(tmp_path)
@@ -239,7 +228,6 @@ DOCUMENT = json.loads(to_row(STAMPS[1])["json"])
 @pytest.mark.parametrize("value", [5, None, {}, [], "x", [[]], 1e9], ids=repr)
 @all_cases("way", parts_of(DOCUMENT))
 def test_no_wrong_stamp_is_a_traceback(way, value):
-    """Either ValueError, or a stamp that can be written again."""
     document = changed(DOCUMENT, way, value) if way else value
     try:
         stamp = from_row(to_row(STAMPS[1]) | {"json": json.dumps(document)}, INFO)
@@ -264,7 +252,6 @@ def test_a_broken_stamp_is_one_line(out, text):
 @pytest.mark.parametrize("left", [0, 3, 1000, -1])
 @pytest.mark.parametrize("table", ["segments", "stamps", "batches"])
 def test_a_cut_file_is_reported(out, table, left):
-    """Reading it and checking its freshness report it."""
     (path,) = (out / table).iterdir()
     path.write_bytes(path.read_bytes()[:left])
     with pytest.raises(
@@ -297,9 +284,4 @@ def test_reading_needs_no_spark():
         "import sys; from kafkaviz.pipeline.catalog import catalog; "
         "from kafkaviz.pipeline.ingest import job; print('pyspark' in sys.modules)"
     )
-    assert (
-        subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True, check=True
-        ).stdout
-        == "False\n"
-    )
+    assert run_python(script) == "False\n"

@@ -45,18 +45,8 @@ class Cluster:
 
     def add_worker(self, cores: int) -> None:
         folder = self.folder / f"worker-{len(self.workers)}"
-        arguments = (
-            "--cores",
-            str(cores),
-            "--memory",
-            "1g",
-            "--webui-port",
-            "0",
-            "-d",
-            str(folder),
-            self.address,
-        )
-        self.workers.append(self._start("worker.Worker", *arguments))
+        options = f"--cores {cores} --memory 1g --webui-port 0 -d {folder}".split()
+        self.workers.append(self._start("worker.Worker", *options, self.address))
 
     def executors(self, worker: int) -> list[Path]:
         """Returns the folders of the executors that a worker has run."""
@@ -122,14 +112,10 @@ def wait_for_port(port: int) -> None:
 @pytest.mark.nightly
 def test_a_cluster_makes_the_same_catalog(cluster, clean, damaged, on_spark, tmp_path):
     cluster.add_worker(2)
-    on_spark(clean, damaged, catalog=tmp_path / "catalog", master=cluster.address)
+    options = {"catalog": tmp_path / "catalog", "master": cluster.address}
+    on_spark(clean, damaged, **options)
     assert_catalog_holds(tmp_path / "catalog", clean, damaged)
-    assert (
-        on_spark(clean, damaged, catalog=tmp_path / "catalog", master=cluster.address)
-        .progress()
-        .state
-        == "fresh"
-    )
+    assert on_spark(clean, damaged, **options).progress().state == "fresh"
     assert cluster.executors(0), "the worker has run no executor"
 
 
@@ -140,23 +126,12 @@ def test_the_command_takes_a_master(two, clean, tmp_path):
     A copy is ingested, because only this process knows that `clean` comes from an archive.
     """
     directory = shutil.copytree(clean, tmp_path / "broker")
-    command = [
-        sys.executable,
-        "-m",
-        "kafkaviz",
-        "ingest",
-        str(directory),
-        "--catalog",
-        str(tmp_path / "catalog"),
-        "--master",
-        two.address,
-    ]
-    report = json.loads(
-        subprocess.run([*command, "--json"], capture_output=True, check=True, text=True).stdout
-    )
-    assert (
-        report["rows"]["sweep"] > 0 and report["rows"]["findings"] > 0 and report["problems"] == []
-    )
+    out = str(tmp_path / "catalog")
+    options = ["--catalog", out, "--master", two.address, "--json"]
+    command = [sys.executable, "-m", "kafkaviz", "ingest", str(directory), *options]
+    report = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+    assert report["rows"]["sweep"] > 0 and report["rows"]["findings"] > 0
+    assert report["problems"] == []
     assert_catalog_holds(tmp_path / "catalog", directory)
     assert two.executors(0) and two.executors(1)
 
@@ -179,7 +154,6 @@ def test_an_ingest_outlives_a_worker(two, tmp_path, monkeypatch):
 
 @pytest.mark.nightly
 def test_a_query_outlives_a_worker(two, tmp_path):
-    """The data source gives as many records, each once."""
     broker = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(number * 10, [whole_logs.START_MS] * 10) for number in range(1000)]
     for partition in range(20):

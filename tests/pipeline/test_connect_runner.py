@@ -9,11 +9,10 @@ import pyarrow as pa
 import pytest
 
 from kafkaviz.jobs import JobCancelled
-from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.ingest import run, task_results
 from kafkaviz.pipeline.ingest.plan import pack, tasks_per_segment
 from kafkaviz.pipeline.ingest.run import ConnectRunner
-from kafkaviz.pipeline.read.tasks import SegmentTask
+from tests.pipeline.segment_tasks import empty_task
 
 GROUP = "a run"
 
@@ -57,17 +56,7 @@ class ConnectSession:
 
 @pytest.fixture
 def tasks() -> list:
-    segment_tasks = [
-        SegmentTask(
-            number=number,
-            broker="b",
-            topic=f"topic-{number}",
-            partition=number,
-            segment=Segment(base_offset=number, state="active"),
-        )
-        for number in range(5)
-    ]
-    return [pack(task) for task in tasks_per_segment(segment_tasks)]
+    return [pack(task) for task in tasks_per_segment(map(empty_task, range(5)))]
 
 
 @pytest.fixture
@@ -126,7 +115,6 @@ def test_the_master_of_a_server_is_given_a_session(monkeypatch):
 
 
 def test_a_task_runs_from_its_pickled_copy(tasks, tmp_path: Path):
-    """A worker runs the tasks of the numbers that it is sent, each with its own results."""
     run_rows = run._runner_of_rows(tmp_path, tuple(tasks))
     (first, second) = run_rows([pa.RecordBatch.from_pydict({"id": [3, 1]})])
     rows = [batch.to_pylist()[0] for batch in (first, second)]

@@ -124,7 +124,6 @@ def test_a_catalog_is_the_same_however_its_checks_were_cut(
 def test_segments_with_faults_are_read_in_one_piece(
     some_partitions, request, in_process, tmp_path, jobs
 ):
-    """A record that does not decompress, a length, and bytes after the last batch."""
     directory = shutil.copytree(some_partitions, tmp_path / "broker")
     logs = [
         log
@@ -199,7 +198,6 @@ def test_stretches_together_are_one_walk(zstd, staging):
 
 @pytest.mark.parametrize("at", [61 + 5, 8], ids=["record", "length"])
 def test_a_stretch_with_a_fault_is_not_believed(zstd, staging, at):
-    """The segment is then not put together from splits."""
     log = zstd.segment.with_log().log.path
     tasks = decode_tasks_of(zstd)
     data = bytearray(log.read_bytes())
@@ -227,7 +225,6 @@ def test_a_lost_log_is_no_failure(zstd, staging):
     [("none", 16_000, 1, 1), ("zstd", 8_000, 6, 12), ("gzip", 8_000, 12, 13), ("lz4", 900, 9, 40)],
 )
 def test_cost_follows_codec_and_size(tmp_path, small_shares, codec_name, batch_bytes, least, most):
-    """Per byte, relative to an uncompressed .log."""
     directory = write_partition(tmp_path / "made", codec_name, 20, batch_bytes // 10)
     segment = segment_task(directory).segment.with_log()
     assert least <= plan_module.check_cost(segment) / segment.log.size_bytes <= most

@@ -3,12 +3,11 @@ benchmarks/bench_ingest_memory.py has a hundred thousand of them, on Spark.
 """
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.pipeline.processes import run_python
 from tests.support.many_segments import SEGMENTS, change_segment, write_broker, write_template
 
 INGEST = """
@@ -46,11 +45,7 @@ def peaks(root: Path, template: Path, count: int) -> list[int]:
     """Returns the peak of resident bytes in a first run, and in one where a segment has changed."""
     broker, found = write_broker(root / "broker", template, count // SEGMENTS), []
     for expected in (count, 1):
-        command = [sys.executable, "-c", INGEST, str(broker), str(root / "catalog")]
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2]
-        )
-        read, peak_bytes = json.loads(done.stdout)
+        read, peak_bytes = json.loads(run_python(INGEST, broker, root / "catalog"))
         assert read == expected
         found.append(peak_bytes)
         change_segment(broker / "orders-7")

@@ -9,13 +9,13 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 from kafkaviz.pipeline.datasource.installed import InstalledSource
-from kafkaviz.pipeline.datasource.source import SOURCES, FilesSource, StreamRefusal
+from kafkaviz.pipeline.datasource.source import SOURCES, FilesSource, RecordsSource, StreamRefusal
 from kafkaviz.pipeline.datasource.source_schema import BadOption
 from kafkaviz.pipeline.spark.session import SOURCE_MODULES
+from tests.pipeline.processes import ROOT, run_python
 from tests.pipeline.scan_answers import SELECTIONS
 from tests.pipeline.source_reading import read
 
-ROOT = Path(__file__).parents[2]
 MODULES = sorted(path.stem for path in (ROOT / SOURCE_MODULES).glob("pyspark_*.py"))
 
 
@@ -28,27 +28,19 @@ def test_every_format_has_a_module():
 def test_a_module_imports_nothing_until_it_is_read():
     """Spark imports them in sessions that read something else."""
     code = f"import sys, {', '.join(MODULES)}; print(*{{'numpy', 'pyarrow', 'numba'}} & {{*sys.modules}})"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT / SOURCE_MODULES
-    )
-    assert (done.returncode, done.stdout.strip()) == (0, "")
+    assert run_python(code, folder=ROOT / SOURCE_MODULES).strip() == ""
 
 
 def test_it_reads_as_the_registered_format_does(clean):
     options = {"path": str(clean), "topics": "nulls", "columns": "offset"}
-    for source in SOURCES:
-        if source.name() != "kafka_records":
-            continue
-        module = importlib.import_module(f"pyspark_{source.name()}")
-        found = module.DefaultSource(options)
-        assert isinstance(found, InstalledSource) and found.schema() == source(options).schema()
-        reader = found.reader(found.schema())
-        rows = [row for task in reader.partitions() for batch in reader.read(task) for row in batch]
-        assert rows
-        stream = found.streamReader(found.schema())
-        assert isinstance(stream, StreamRefusal)
-        with pytest.raises(BadOption, match=r"kafka_records is for batch queries: spark\.read"):
-            stream.initialOffset()
+    found = importlib.import_module("pyspark_kafka_records").DefaultSource(options)
+    assert isinstance(found, InstalledSource) and found.schema() == RecordsSource(options).schema()
+    reader = found.reader(found.schema())
+    assert [row for task in reader.partitions() for batch in reader.read(task) for row in batch]
+    stream = found.streamReader(found.schema())
+    assert isinstance(stream, StreamRefusal)
+    with pytest.raises(BadOption, match=r"kafka_records is for batch queries: spark\.read"):
+        stream.initialOffset()
 
 
 @pytest.mark.parametrize("name", ["writer", "streamWriter"])
@@ -63,7 +55,6 @@ def test_nothing_is_written(clean, name):
 
 @pytest.mark.slow
 def test_spark_finds_the_formats_by_itself(spark, clean):
-    """A session that registers nothing has the columns and the rows."""
     options = {"assign": '{"orders":[0]}', "startingTimestamp": "1790000827426"}
     plain = spark.newSession()
     frame = plain.read.format("kafka_files").options(**options).load(str(clean))
@@ -77,7 +68,6 @@ def test_spark_finds_the_formats_by_itself(spark, clean):
     "name", ["kafka_files", pytest.param("kafka_records", marks=pytest.mark.nightly)]
 )
 def test_spark_refuses_a_stream_in_one_line(spark, clean, name):
-    """When the stream starts; the message names the alternative."""
     source = spark.newSession().readStream.format(name)
     source = source.option(SELECTIONS.get(name, "topics"), "nulls")
     with pytest.raises(StreamingQueryException) as refusal:
@@ -122,15 +112,10 @@ def test_a_wheel_gives_spark_the_formats(clean, tmp_path):
         [*pip, "install", "--no-deps", "--target", site, *wheels.glob("*.whl")], check=True
     )
     assert sorted(path.stem for path in site.glob("pyspark_*.py")) == MODULES
-    done = subprocess.run(
-        [sys.executable, "-c", READ_WITHOUT_REGISTER, clean, tmp_path / "cache"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(site), "SPARK_LOCAL_IP": "127.0.0.1"},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    module, count, columns = done.stdout.splitlines()[-1].split(" ")
+    environ = os.environ | {"PYTHONPATH": str(site), "SPARK_LOCAL_IP": "127.0.0.1"}
+    arguments = (clean, tmp_path / "cache")
+    printed = run_python(READ_WITHOUT_REGISTER, *arguments, folder=tmp_path, environ=environ)
+    module, count, columns = printed.splitlines()[-1].split(" ")
     assert Path(module).parent == site
     options = {"subscribe": "nulls"}
     rows = read("kafka_files", clean, **options)

@@ -79,14 +79,12 @@ def test_equal_folders_are_distinguished_by_those_above(tmp_path, paths, expecte
 
 
 def test_the_order_in_which_directories_are_given_does_not_matter(tmp_path, as_read):
-    """The same catalog is read from the same directories."""
     first, two = make_broker(tmp_path / "one"), make_broker(tmp_path / "two")
     assert inventory([first, two]) == inventory([two, first])
     assert inventory([two, first, first]).matches(as_read(inventory([first, two])))
 
 
 def test_another_set_of_directories_is_not_in_the_catalog(tmp_path, as_read):
-    """One more, or one fewer."""
     first, two = make_broker(tmp_path / "one"), make_broker(tmp_path / "two")
     assert not inventory([first]).matches(as_read(inventory([first, two])))
     assert not inventory([first, two]).matches(as_read(inventory([first])))
@@ -110,7 +108,6 @@ def test_another_version_reads_everything(tmp_path, monkeypatch, as_read):
 
 
 def test_a_catalog_of_an_older_format_gets_the_new_columns(tmp_path, monkeypatch, as_read):
-    """Its segments are not read again."""
     stock = inventory([make_broker(tmp_path / "one")])
     before = as_read(stock)
     monkeypatch.setattr(inventory_module, "FORMAT", before.info.format + 1)

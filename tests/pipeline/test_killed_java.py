@@ -3,18 +3,15 @@ button starts another.
 """
 
 import os
-import subprocess
-import sys
 import textwrap
 import threading
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from kafkaviz.pipeline.ingest.run import Ingest
+from tests.pipeline.processes import run_python
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = """
     import sys
     import time
@@ -64,12 +61,8 @@ def test_the_page_says_that_spark_died_and_starts_it_again(tmp_path):
         "KAFKAVIZ_CACHE": str(tmp_path / "cache"),
         "KAFKAVIZ_MASTER": "local[2]",
     }
-    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), str(tmp_path)]
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400
-    )
-    assert done.returncode == 0 and "all is read" in done.stdout, done.stderr
-    assert "Py4J" not in done.stdout
+    printed = run_python(textwrap.dedent(SCRIPT), tmp_path, environ=environment)
+    assert "all is read" in printed and "Py4J" not in printed
 
 
 def test_how_far_a_run_is_can_be_read_when_its_java_has_ended():

@@ -66,7 +66,6 @@ def test_a_large_file_stays(staging, monkeypatch):
 
 
 def test_a_file_alone_stays(staging):
-    """Nothing is written where nothing would change."""
     small = source(staging, "a", range(10))
     layout = plan_layout("time_entries", [small])
     assert layout.unchanged == [small] and not layout.merges

@@ -3,13 +3,12 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from tests.pipeline.processes import ROOT, run_python
 from tests.pipeline.source_reading import read
 
-ROOT = Path(__file__).parents[2]
 OLDEST = "4.1.4"
 CODE = """
 import sys
@@ -28,21 +27,14 @@ spark.stop()
 
 @pytest.mark.nightly
 def test_the_oldest_spark_reads_the_same(clean, tmp_path):
-    """Records, and Spark's own columns with their times."""
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
     packages = tmp_path / "packages"
     subprocess.run([*pip, "--target", packages, f"pyspark=={OLDEST}"], check=True)
-    environment = {name: value for name, value in os.environ.items() if "SPARK" not in name}
-    done = subprocess.run(
-        [sys.executable, "-c", CODE, clean, tmp_path / "cache"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**environment, "PYTHONPATH": f"{packages}{os.pathsep}{ROOT}"},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    environ = {name: value for name, value in os.environ.items() if "SPARK" not in name}
+    environ["PYTHONPATH"] = f"{packages}{os.pathsep}{ROOT}"
+    printed = run_python(CODE, clean, tmp_path / "cache", folder=tmp_path, environ=environ)
     offsets = read("kafka_records", clean, topics="nulls")["offset"].to_pylist()
-    assert done.stdout.splitlines()[-2:] == [
+    assert printed.splitlines()[-2:] == [
         f"{OLDEST} {len(offsets)} {sum(offsets)}",
         f"{read('kafka_files', clean, subscribe='nulls').num_rows} 0",
     ]

@@ -46,7 +46,6 @@ def test_other_processes_keep_their_tracebacks(monkeypatch):
 
 @pytest.mark.parametrize("options", [{"nothing": "1"}, {"columns": "nothing"}, {"paths": "/a,/b"}])
 def test_what_a_source_refuses_is_one_line(monkeypatch, options):
-    """When columns are requested, and when a query is planned."""
     monkeypatch.setenv(WORKER_VARIABLE, "65536")
     monkeypatch.setenv(HIDE_TRACEBACK, "")
     with pytest.raises(BadOption) as raised:

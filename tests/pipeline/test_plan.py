@@ -17,7 +17,8 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.log.entry_points import MAX_TRIES
 from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.ingest.plan import cuts, plan, tasks_per_segment
-from kafkaviz.pipeline.read.tasks import DecodedSplit, SegmentSplit, SegmentTask
+from kafkaviz.pipeline.read.tasks import DecodedSplit, SegmentSplit
+from tests.pipeline.segment_tasks import segment_tasks_of
 from tests.pipeline.small_logs import write_broker
 
 
@@ -26,24 +27,6 @@ def small_tasks(monkeypatch):
     monkeypatch.setattr(plan_module, "MIN_BYTES", 2000)
     monkeypatch.setattr(plan_module, "MAX_BYTES", 4000)
     monkeypatch.setattr(plan_module, "SEGMENT_COST_BYTES", 100)
-
-
-def segment_tasks_of(directory: Path) -> list[SegmentTask]:
-    segments = [
-        (partition, segment)
-        for partition in open_broker(directory).partitions
-        for segment in partition.segments
-    ]
-    return [
-        SegmentTask(
-            number=number,
-            broker="made",
-            topic=partition.topic,
-            partition=partition.partition,
-            segment=segment,
-        )
-        for number, (partition, segment) in enumerate(segments)
-    ]
 
 
 def splits_of(tasks: list) -> list[SegmentSplit]:
@@ -90,12 +73,8 @@ def test_a_big_segment_does_not_mix_with_small_ones(tmp_path):
         write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 100, [100] * 5]})
     )
     tasks = list(plan(segment_tasks, cores=1))
-    assert sorted(len({split.segment_task.number for split in task.splits}) for task in tasks) == [
-        1,
-        1,
-        1,
-        2,
-    ]
+    counts = [len({split.segment_task.number for split in task.splits}) for task in tasks]
+    assert sorted(counts) == [1, 1, 1, 2]
     assert all(
         (split.start, split.stop) == (0, split.segment_task.log_bytes)
         for task in tasks
@@ -186,17 +165,13 @@ def test_a_log_that_is_missing_is_not_cut(folder):
 
 def test_a_task_is_small_to_send(tmp_path):
     (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
-    fresh = len(
-        pickle.dumps(
-            list(tasks_per_segment([replace(segment_task, segment=replace(segment_task.segment))]))
-        )
-    )
+    fresh = replace(segment_task, segment=replace(segment_task.segment))
     assert cuts(segment_task.segment, 2000)
-    assert len(pickle.dumps(list(tasks_per_segment([segment_task])))) == fresh
+    sizes = [len(pickle.dumps(list(tasks_per_segment([task])))) for task in (fresh, segment_task)]
+    assert sizes[0] == sizes[1]
 
 
 def test_real_segments_are_cut_where_their_batches_start(clean):
-    """Segments of a real broker, cut into splits of 20 KB."""
     for partition in open_broker(clean).partitions:
         for segment in partition.live:
             starts = set(segment.batches()["position"].tolist())
@@ -205,7 +180,6 @@ def test_real_segments_are_cut_where_their_batches_start(clean):
 
 
 def test_one_batch_and_a_few_slots_are_read_for_a_cut(tmp_path, monkeypatch):
-    """Neither all of the index nor more of the log."""
     (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 1000]}))
     read_bytes = Counter()
     open_reader = file.reader

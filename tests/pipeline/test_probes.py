@@ -98,7 +98,6 @@ class Session:
     ("is_connect", "process"), [(True, "Spark Connect server"), (False, "driver and of every")]
 )
 def test_a_python_without_kafkaviz_is_refused_in_one_line(answer, words, is_connect, process):
-    """The line names the Python, and where its variable is set."""
     with pytest.raises(KafkavizError) as refusal:
         probes.require_kafkaviz(Session(answer), is_connect=is_connect)
     text = str(refusal.value)
@@ -107,7 +106,6 @@ def test_a_python_without_kafkaviz_is_refused_in_one_line(answer, words, is_conn
 
 
 def test_the_probe_needs_no_kafkaviz():
-    """A Python without kafkaviz loads its code, and says so."""
     code = (
         "import pickle, sys; sys.modules['kafkaviz'] = None; "
         "source = pickle.load(sys.stdin.buffer); print(*source({}).schema().names, sep='\\n')"

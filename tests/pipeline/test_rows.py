@@ -11,6 +11,7 @@ from kafkaviz.log.segment import OFFSET_ENTRY, Segment
 from kafkaviz.pipeline.catalog.schema import BATCHES, OFFSET_ENTRIES
 from kafkaviz.pipeline.read.rows import batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.read.tasks import SegmentTask
+from tests.pipeline.segment_tasks import empty_task
 
 OWNER = SegmentTask(
     number=0, broker="b", topic="t", partition=3, segment=Segment(base_offset=40, state="active")
@@ -72,32 +73,18 @@ def expected(header: dict) -> dict:
 
 
 def test_rows_say_whose_they_are(rows):
-    assert {
-        (row["broker"], row["topic"], row["partition"], row["segment_base_offset"]) for row in rows
-    } == {("b", "t", 3, 40)}
-    assert [row["position"] for row in rows] == np.cumsum(
-        [0, *(row["size_bytes"] for row in rows[:-1])]
-    ).tolist()
+    names = ("broker", "topic", "partition", "segment_base_offset")
+    assert {tuple(row[name] for name in names) for row in rows} == {("b", "t", 3, 40)}
+    ends = np.cumsum([0, *(row["size_bytes"] for row in rows[:-1])])
+    assert [row["position"] for row in rows] == ends.tolist()
 
 
 def test_rows_of_several_segments_follow_one_another():
-    owners = [
-        SegmentTask(
-            number=number,
-            broker="b",
-            topic=f"t{number}",
-            partition=number,
-            segment=Segment(base_offset=number, state="active"),
-        )
-        for number in range(3)
-    ]
+    owners = [empty_task(number) for number in range(3)]
     columns = table(entry_columns(np.zeros(6, OFFSET_ENTRY)), owners, [3, 1, 2], OFFSET_ENTRIES)
     assert columns["topic"].to_pylist() == ["t0", "t0", "t0", "t1", "t2", "t2"]
-    assert (
-        columns["partition"].to_pylist()
-        == columns["segment_base_offset"].to_pylist()
-        == [0, 0, 0, 1, 2, 2]
-    )
+    for name in ("partition", "segment_base_offset"):
+        assert columns[name].to_pylist() == [0, 0, 0, 1, 2, 2]
 
 
 def test_an_id_without_a_codec_is_its_number(parsed):
@@ -108,17 +95,14 @@ def test_an_id_without_a_codec_is_its_number(parsed):
     names = []
     for identity in range(8):
         batch[22] = identity
-        batches, _ = walk(bytes(batch))
-        names += table(batch_columns(batches, np.array([-1])), [OWNER], [1], BATCHES)[
-            "codec"
-        ].to_pylist()
+        columns = batch_columns(walk(bytes(batch))[0], np.array([-1]))
+        names += table(columns, [OWNER], [1], BATCHES)["codec"].to_pylist()
     assert names == ["none", "gzip", "snappy", "lz4", "zstd", "5", "6", "7"]
 
 
 def test_no_rows_have_all_columns():
-    assert table(batch_columns(walk(b"")[0], np.empty(0, int)), [], [], BATCHES).schema == BATCHES
-    assert (
-        table(entry_columns(np.empty(0, OFFSET_ENTRY)), [], [], OFFSET_ENTRIES).schema
-        == OFFSET_ENTRIES
-    )
+    batches = batch_columns(walk(b"")[0], np.empty(0, int))
+    entries = entry_columns(np.empty(0, OFFSET_ENTRY))
+    for columns, schema in ((batches, BATCHES), (entries, OFFSET_ENTRIES)):
+        assert table(columns, [], [], schema).schema == schema
     assert entry_slots(walk(b"")[0], np.zeros(3, OFFSET_ENTRY)).tolist() == []

@@ -27,9 +27,9 @@ from kafkaviz.pipeline.spark.session import (
     submitted_master,
 )
 from tests.pipeline.catalog_rows import rows
+from tests.pipeline.processes import ROOT, run_python
 from tests.support.ingest import run_ingest
 
-ROOT = Path(__file__).parents[2]
 SPARK_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 KILLED = """
 import os, signal, time
@@ -130,11 +130,8 @@ def test_workers_get_this_python_and_this_checkout(tmp_path):
     }
     prepare("local[2]", tmp_path, environ)
     assert environ["PYSPARK_PYTHON"] == sys.executable
-    assert environ["PYTHONPATH"].split(os.pathsep) == [
-        str(CHECKOUT),
-        str(CHECKOUT / SOURCE_MODULES),
-        "/mine",
-    ]
+    paths = [str(CHECKOUT), str(CHECKOUT / SOURCE_MODULES), "/mine"]
+    assert environ["PYTHONPATH"].split(os.pathsep) == paths
     assert environ["SPARK_LOCAL_IP"] == "127.0.0.1"
     assert environ["JAVA_HOME"].startswith(str(tmp_path))
 
@@ -147,7 +144,6 @@ def test_on_a_cluster_people_know_better(tmp_path):
 
 
 def test_a_second_preparation_changes_nothing(tmp_path):
-    """Another session of the same process finds everything as the first left it."""
     environ = {"PATH": os.environ["PATH"]}
     prepare("local[2]", tmp_path, environ)
     before = dict(environ)
@@ -185,21 +181,13 @@ def test_who_has_no_secret_is_not_heard(spark):
 def reaches(jvm, conf, port: str) -> bool:
     """Returns whether a client of that configuration finds the executor of a local session."""
     rpc, spark = jvm.org.apache.spark.rpc, jvm.org.apache.spark
-    no_file = getattr(
-        getattr(jvm.org.apache.spark.internal.config, "package$"), "MODULE$"
-    ).AUTH_SECRET_FILE()
-    client = rpc.RpcEnv.create(
-        "client",
-        "127.0.0.1",
-        0,
-        conf,
-        spark.SecurityManager(conf, jvm.scala.Option.empty(), no_file),
-        True,
-    )
+    settings_of_spark = getattr(getattr(spark.internal.config, "package$"), "MODULE$")
+    no_file = settings_of_spark.AUTH_SECRET_FILE()
+    security = spark.SecurityManager(conf, jvm.scala.Option.empty(), no_file)
+    client = rpc.RpcEnv.create("client", "127.0.0.1", 0, conf, security, True)
+    address = rpc.RpcAddress("127.0.0.1", int(port))
     try:
-        client.setupEndpointRef(
-            rpc.RpcAddress("127.0.0.1", int(port)), "LocalSchedulerBackendEndpoint"
-        )
+        client.setupEndpointRef(address, "LocalSchedulerBackendEndpoint")
     except Py4JJavaError:
         return False
     finally:
@@ -224,11 +212,7 @@ def test_a_session_on_a_cluster_inherits_no_secret(spark):
 
 @pytest.mark.nightly
 def test_a_killed_jvm_is_replaced():
-    """In a process of its own, so that the session of the tests stays."""
-    ended = subprocess.run(
-        [sys.executable, "-c", KILLED], cwd=ROOT, capture_output=True, text=True, timeout=180
-    )
-    assert ended.returncode == 0, ended.stderr
+    run_python(KILLED)
 
 
 @pytest.mark.nightly
@@ -237,20 +221,7 @@ def test_workers_import_what_only_the_driver_can(tmp_path, damaged):
     script = UNINSTALLED.format(
         root=str(ROOT), directory=str(damaged), catalog=str(tmp_path / "catalog")
     )
-    environ = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("PYTHON", "PYSPARK"))
-    }
-    ended = subprocess.run(
-        [venv_without(tmp_path), "-c", script],
-        cwd=tmp_path,
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=180,
-    )
-    assert ended.returncode == 0, ended.stderr
+    run_uninstalled(script, tmp_path)
     assert (tmp_path / "catalog" / "_catalog.json").exists()
 
 
@@ -260,26 +231,9 @@ def test_a_foreign_session_is_used_unchanged(tmp_path, damaged):
     the driver can import.
     """
     script = ANOTHERS.format(root=str(ROOT), directory=str(damaged))
-    environ = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("PYTHON", "PYSPARK"))
-    }
-    ended = subprocess.run(
-        [venv_without(tmp_path), "-c", script],
-        cwd=tmp_path,
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=400,
-    )
-    assert ended.returncode == 0, ended.stderr
-    row_counts = [catalog.read(tmp_path / name).info.rows for name in ("found", "given")]
-    assert (
-        row_counts[0] == row_counts[1]
-        and row_counts[0]["batches"] > 0
-        and row_counts[0]["findings"] > 0
-    )
+    run_uninstalled(script, tmp_path)
+    found, given = (catalog.read(tmp_path / name).info.rows for name in ("found", "given"))
+    assert found == given and found["batches"] > 0 and found["findings"] > 0
 
 
 @pytest.mark.nightly
@@ -290,14 +244,8 @@ def test_the_master_of_spark_submit_counts(tmp_path, damaged, cache):
         "PYSPARK_PYTHON": sys.executable,
     }
     prepare("local", cache, environ)
-    arguments = [
-        "--master",
-        "local[1,2]",
-        "--conf",
-        "spark.task.maxFailures=7",
-        "--conf",
-        "spark.ui.showConsoleProgress=true",
-    ]
+    settings = ["spark.task.maxFailures=7", "spark.ui.showConsoleProgress=true"]
+    arguments = ["--master=local[1,2]", *(f"--conf={setting}" for setting in settings)]
     command = [SPARK_SUBMIT, *arguments, tmp_path / "script.py"]
     ended = subprocess.run(
         command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=400
@@ -317,7 +265,6 @@ def test_the_master_of_spark_submit_counts(tmp_path, damaged, cache):
     ],
 )
 def test_the_master_that_the_environment_names_counts(arguments, master):
-    """If no master is given and no session runs."""
     assert submitted_master({"PYSPARK_SUBMIT_ARGS": arguments} if arguments else {}) == master
 
 
@@ -327,24 +274,17 @@ def test_an_ingest_on_spark_connect(tmp_path, damaged):
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"}
     # a copy, because only the process that unpacked an archive shows the archive's path
     directory = shutil.copytree(damaged, tmp_path / "broker")
-    ended = subprocess.run(
-        [sys.executable, "-c", CONNECTED.format(directory=str(directory))],
-        cwd=tmp_path,
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=400,
-    )
-    assert ended.returncode == 0, ended.stderr[-3000:]
-    assert ended.stdout.splitlines()[-1] == "pyspark.sql.connect.session 0"
+    script = CONNECTED.format(directory=str(directory))
+    printed = run_python(script, folder=tmp_path, environ=environ)
+    assert printed.splitlines()[-1] == "pyspark.sql.connect.session 0"
     run_ingest(directory, catalog=tmp_path / "here", findings=True)
     for name in ("given", "found"):
         for table in TABLES.keys() - OWN_TABLES:
             assert rows(tmp_path / name, table) == rows(tmp_path / "here", table)
 
 
-def venv_without(folder: Path) -> Path:
-    """Returns the Python of a new venv that sees all packages of this one but kafkaviz."""
+def run_uninstalled(script: str, folder: Path) -> None:
+    """Runs a script by the Python of a new venv that sees all packages of this one but kafkaviz."""
     venv.create(folder / "venv")
     packages = folder / "packages"
     packages.mkdir()
@@ -353,7 +293,12 @@ def venv_without(folder: Path) -> Path:
             (packages / path.name).symlink_to(path)
     (site,) = (folder / "venv").glob("lib/python*/site-packages")
     (site / "packages.pth").write_text(f"{packages}\n")
-    return folder / "venv" / "bin" / "python"
+    environ = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "PYSPARK"))
+    }
+    run_python(script, folder=folder, environ=environ, python=folder / "venv" / "bin" / "python")
 
 
 @pytest.mark.parametrize(

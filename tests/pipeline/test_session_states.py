@@ -50,8 +50,7 @@ def connected(*, is_stopped: bool) -> object:
 
 
 @pytest.mark.parametrize(
-    "spark",
-    [connected(is_stopped=True), SimpleNamespace(sparkContext=answering(lambda: True))],
+    "spark", [connected(is_stopped=True), SimpleNamespace(sparkContext=answering(lambda: True))]
 )
 def test_a_session_that_was_stopped_is_refused(spark, tmp_path):
     """Before anything is read: the directory does not even exist."""
@@ -61,15 +60,13 @@ def test_a_session_that_was_stopped_is_refused(spark, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "spark",
-    [connected(is_stopped=False), SimpleNamespace(sparkContext=answering(lambda: False))],
+    "spark", [connected(is_stopped=False), SimpleNamespace(sparkContext=answering(lambda: False))]
 )
 def test_a_session_that_runs_is_not_refused(spark):
     assert session.refuse_stopped(spark) is None
 
 
 def test_a_foreign_context_is_not_stopped_for_another_master(monkeypatch):
-    """It is used if no master or its own is given."""
     theirs = answering(lambda: False, master="local[1]")
     monkeypatch.setattr(SparkContext, "_active_spark_context", theirs)
     assert session.context() is session.context("local[1]") is theirs
@@ -124,20 +121,23 @@ def test_the_master_of_spark_submit_is_a_setting_of_its_jvm(monkeypatch, setting
     assert session.submitted_master({session.GATEWAY_PORT: "7077"}) == master
 
 
-@pytest.mark.parametrize(
-    ("master", "python"),
-    [("local[1]", sys.executable), ("spark://there:7077", "python3")],
-)
-def test_workers_of_a_foreign_local_context_run_this_python(monkeypatch, master, python):
-    """Only during our job; elsewhere administrators set the Python."""
-    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
-    environment = {"PYTHONPATH": "theirs"}
-    context = SimpleNamespace(
+def foreign_context(master: str, environment: dict[str, str]) -> SimpleNamespace:
+    return SimpleNamespace(
         master=master,
         pythonExec="python3",
         environment=environment,
         getConf=lambda: SimpleNamespace(contains=lambda name: False),
     )
+
+
+@pytest.mark.parametrize(
+    ("master", "python"), [("local[1]", sys.executable), ("spark://there:7077", "python3")]
+)
+def test_workers_of_a_foreign_local_context_run_this_python(monkeypatch, master, python):
+    """Only during our job; elsewhere administrators set the Python."""
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    environment = {"PYTHONPATH": "theirs"}
+    context = foreign_context(master, environment)
     with session.workers_with_kafkaviz(context):
         assert context.pythonExec == python
         assert context.environment["PYTHONPATH"].split(os.pathsep) == [
@@ -152,12 +152,7 @@ def test_workers_of_a_foreign_local_context_run_this_python(monkeypatch, master,
 def test_two_runs_on_one_context_wait_for_each_other(monkeypatch):
     """Otherwise one would restore a setting while the other needs it, or for good."""
     monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
-    context = SimpleNamespace(
-        master="local[1]",
-        pythonExec="python3",
-        environment={},
-        getConf=lambda: SimpleNamespace(contains=lambda name: False),
-    )
+    context = foreign_context("local[1]", {})
     seen: list[str] = []
 
     def run() -> None:

@@ -14,10 +14,8 @@ def made(tmp_path):
 
 
 def test_partitions_come_back(made):
-    expected, spool = (
-        open_broker(made).partitions,
-        open_broker(made, collect=PartitionSpool).partitions,
-    )
+    expected = open_broker(made).partitions
+    spool = open_broker(made, collect=PartitionSpool).partitions
     assert list(spool) == list(spool) == list(expected)
     assert (spool[-1], spool[1], spool[:2]) == (expected[-1], expected[1], list(expected[:2]))
     with pytest.raises(IndexError):
