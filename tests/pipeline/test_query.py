@@ -38,7 +38,7 @@ from kafkaviz.pipeline.sql.query import (
 from kafkaviz.pipeline.sql.sql_worker import CELL_CHARACTERS
 from kafkaviz.search.lookup import lookup
 from tests.pipeline import catalog_rows, plain_rows
-from tests.support.ingest import ingest_in_process
+from tests.support.ingest import ingest_in_process, run_ingest, without_spark
 
 PATIENCE_S = 180
 ENDLESS = "SELECT count(*) FROM batches a, batches b, batches c"
@@ -92,6 +92,16 @@ def catalog_folder(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 @pytest.fixture(scope="module")
+def orders_folder(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a catalog of one topic-partition without findings."""
+    out = tmp_path_factory.mktemp("orders") / "catalog"
+    with pytest.MonkeyPatch.context() as patched:
+        without_spark(patched)
+        run_ingest(clean / "orders-0", catalog=out)
+    return out
+
+
+@pytest.fixture(scope="module")
 def plain(clean: Path, catalog_folder: Path) -> dict[str, list[dict]]:
     """The rows of the in-process reader; the size of records is the catalog's, which test_scan
     compares.
@@ -100,16 +110,13 @@ def plain(clean: Path, catalog_folder: Path) -> dict[str, list[dict]]:
     tables = plain_rows.tables_of(clean)
     swept = []
     for partition in broker.partitions:
-        for segment in [
-            segment_
-            for segment_ in partition.segments
-            if segment_.is_in_use and len(segment_.batches())
-        ]:
-            rows = sweep.sweep(segment.batches())
-            swept += [
-                {"topic": partition.topic} | dict(zip(row.dtype.names, row.tolist(), strict=True))
-                for row in rows
-            ]
+        for segment in partition.segments:
+            if segment.is_in_use and len(segment.batches()):
+                swept += [
+                    {"topic": partition.topic}
+                    | dict(zip(row.dtype.names, row.tolist(), strict=True))
+                    for row in sweep.sweep(segment.batches())
+                ]
     states = [
         {"state": segment.state, "bytes": segment.age.size_bytes, "gone_ms": segment.gone_ms}
         for log in broker_health.check(broker).retention
@@ -268,11 +275,11 @@ def sixteen_kib(tables: dict) -> dict:
         now, then = (
             [row for row in rows if row["interval_bytes"] == interval] for interval in (4096, 16384)
         )
-        p99 = {
-            f"headers_p99_at_{name}": max(row["headers_p99"] for row in rows_)
-            for name, rows_ in (("4_kib", now), ("16_kib", then))
+        answers[key] = {
+            "headers_p99_at_4_kib": max(row["headers_p99"] for row in now),
+            "headers_p99_at_16_kib": max(row["headers_p99"] for row in then),
+            "saved_bytes": total(now, "index_bytes") - total(then, "index_bytes"),
         }
-        answers[key] = p99 | {"saved_bytes": total(now, "index_bytes") - total(then, "index_bytes")}
     return answers
 
 
@@ -288,14 +295,10 @@ def preallocated(tables: dict) -> dict:
             slots, "unwritten_time_slots"
         )
         if unwritten:
-            length, disk = (
-                total(rows, "index_bytes", "timeindex_bytes"),
-                total(rows, "index_allocated_bytes", "timeindex_allocated_bytes"),
-            )
             answers[key] = {
                 "unwritten_bytes": unwritten,
-                "length_bytes": length,
-                "on_disk_bytes": disk,
+                "length_bytes": total(rows, "index_bytes", "timeindex_bytes"),
+                "on_disk_bytes": total(rows, "index_allocated_bytes", "timeindex_allocated_bytes"),
             }
     return answers
 
@@ -433,10 +436,8 @@ def rounded(column: str, value: float) -> object:
 
 @pytest.mark.parametrize("name", [question.name for question in QUESTIONS])
 def test_a_question_is_answered_as_plain_python_does(name, catalog_folder, plain):
-    answer, (plainly, order, most_first, most) = (
-        ask(catalog_folder, QUESTION_BY_NAME[name].sql),
-        PLAIN[name],
-    )
+    answer = ask(catalog_folder, QUESTION_BY_NAME[name].sql)
+    plainly, order, most_first, most = PLAIN[name]
     expected = plainly(plain)
     keys = list(answer[0])[: len(next(iter(expected)))]
     answers = {tuple(row[key] for key in keys): row for row in answer}
@@ -469,26 +470,14 @@ def test_the_worst_lookup_is_what_the_search_reads(catalog_folder, plain, clean)
         log = open_log(open_path(clean / f"{row['topic']}-{row['partition']}", "4.0"), as_is=True)
 
         def headers(offset: int, log=log) -> int:
-            return len(
-                {
-                    read.position
-                    for read in lookup(
-                        log, versions.search_profile("4.0", None), offset=offset
-                    ).scan.reads
-                }
-            )
+            found = lookup(log, versions.search_profile("4.0", None), offset=offset)
+            return len({read.position for read in found.scan.reads})
 
         assert headers(row["offset"]) == row["headers"]
-        own = [
-            batch
-            for batch in plain["batches"]
-            if (batch["topic"], batch["partition"]) == (row["topic"], row["partition"])
-        ]
+        own = by(plain["batches"], *PARTITION)[row["topic"], row["partition"]]
         last = {batch["segment_base_offset"]: batch["base_offset"] for batch in own}
         around = [pair for pair in itertools.pairwise(own) if pair[1]["entry_slot"] is not None]
-        furthest = {offset["base_offset"] for pair in around for offset in pair} | set(
-            last.values()
-        )
+        furthest = {batch["base_offset"] for pair in around for batch in pair} | {*last.values()}
         assert row["offset"] in furthest
         offsets = {*furthest, *(batch["base_offset"] for batch in own[::50])}
         assert max(map(headers, offsets)) == row["headers"]
@@ -524,23 +513,16 @@ def rows_of(spark: object, catalog_folder: Path, text: str) -> list[dict]:
 )
 def test_spark_gives_the_same_rows(catalog_folder, on_spark, spark, question):
     """Every question is SQL for both engines; their order is tested above."""
-    ours, theirs = (
-        ask(catalog_folder, question.sql),
-        rows_of(spark, catalog_folder, question.sql),
-    )
+    ours = ask(catalog_folder, question.sql)
+    theirs = rows_of(spark, catalog_folder, question.sql)
     for row in ours:
-        row.update(
-            {
-                name: int(value.timestamp() * 1e6)
-                for name, value in row.items()
-                if hasattr(value, "timestamp")
-            }
-        )
+        for name, value in row.items():
+            if hasattr(value, "timestamp"):
+                row[name] = int(value.timestamp() * 1e6)
     if "LIMIT" in question.sql:  # of rows that are as large, either may be the last
-        least = {name: ours[-1][name] for name in (question.value,)}
+        least = ours[-1][question.value]
         ours, theirs = (
-            [row for row in rows if row[question.value] != least[question.value]]
-            for rows in (ours, theirs)
+            [row for row in rows if row[question.value] != least] for rows in (ours, theirs)
         )
     key = lambda row: tuple(map(str, row.values()))  # noqa: E731
     assert sorted(ours, key=key) == sorted(theirs, key=key)
@@ -552,131 +534,18 @@ SECRET = "KAFKAVIZ_SECRET"
 @pytest.mark.parametrize(
     ("text", "what", "marked"),
     [
-        ("DROP TABLE segments", "Only one SELECT", "DROP"),
-        ("INSERT INTO segments SELECT * FROM segments", "Only one SELECT", "INSERT"),
-        ("WITH a AS (SELECT 1) INSERT INTO x SELECT * FROM a", "Only one SELECT", None),
-        (
-            "WITH a AS (INSERT INTO segments VALUES (1) RETURNING *) SELECT * FROM a",
-            "Only one SELECT",
-            "WITH",
-        ),
-        ("CREATE TABLE x AS SELECT 1", "Only one SELECT", "CREATE"),
-        ("SET memory_limit = '9GB'", "Only one SELECT", "SET"),
-        ("COPY segments TO '{ran}'", "Only one SELECT", "COPY"),
         ("COPY (SELECT 1) TO '{ran}'", "Only one SELECT", "COPY"),
         ("ATTACH '{ran}'", "Only one SELECT", "ATTACH"),
-        ("INSTALL httpfs", "Only one SELECT", "INSTALL"),
-        ("LOAD httpfs", "Only one SELECT", "LOAD"),
-        ("PRAGMA database_list", "Only one SELECT", "PRAGMA"),
-        ("CALL pragma_version()", "Only one SELECT", "CALL"),
-        ("EXPLAIN SELECT 1", "Only one SELECT", "EXPLAIN"),
-        ("SHOW TABLES", "Only one SELECT", "SHOW"),
         ("EXPORT DATABASE '{ran}'", "Only one SELECT", "EXPORT"),
-        ("PREPARE a AS SELECT 1", "Only one SELECT", "PREPARE"),
-        ("CREATE SECRET (TYPE s3)", "", None),
-        ("VACUUM", "Only one SELECT", "VACUUM"),
-        ("SELECT 1; SELECT 2", "Only one query is run here", None),
         ("SELECT 1; DROP TABLE segments", "Only one SELECT", None),
         ("SELECT * FROM '/etc/hostname'", "Unknown table /etc/hostname", "'/etc/hostname'"),
-        (
-            "SELECT * FROM read_csv('/etc/hostname')",
-            "The function read_csv is not allowed",
-            "read_csv('/etc/hostname')",
-        ),
-        ("SELECT * FROM read_text('/etc/hostname')", "The function read_text is not allowed", None),
-        ("SELECT * FROM read_blob('**')", "The function read_blob is not allowed", None),
-        ("SELECT * FROM parquet_scan('**')", "The function parquet_scan is not allowed", None),
-        (
-            "SELECT * FROM segments, LATERAL (SELECT 1 FROM glob('/*'))",
-            "The function glob is not allowed",
-            "glob('/*')",
-        ),
-        (
-            "SELECT 1 FROM segments WHERE 1 IN (SELECT x FROM read_json('/y'))",
-            "The function read_json is not allowed",
-            None,
-        ),
-        (
-            "SELECT (SELECT max(1 + (SELECT count(*) FROM sniff_csv('/y'))))",
-            "The function sniff_csv is not allowed",
-            None,
-        ),
-        (
-            "WITH a AS (FROM duckdb_settings()) SELECT * FROM a",
-            "The function duckdb_settings is not allowed",
-            None,
-        ),
-        ("FROM duckdb_secrets()", "The function duckdb_secrets is not allowed", None),
-        ("FROM duckdb_databases()", "The function", None),
-        ("FROM pragma_database_size()", "The function pragma_database_size is not allowed", None),
-        ("FROM query('SELECT 1')", "The function query is not allowed", None),
-        ("FROM query_table('segments')", "The function query_table", None),
-        ("FROM json_execute_serialized_sql('{}')", "The function json_execute", None),
-        ("FROM enable_logging()", "The function enable_l", None),
-        (
-            "SELECT * FROM pg_settings, (WITH pg_settings AS (SELECT 1 a) SELECT 1)",
-            "WITH names a table pg_settings",
-            None,
-        ),
-        (
-            "FROM duckdb_views, (WITH Duckdb_Views AS (SELECT 1) SELECT 1)",
-            "WITH names a table duckdb_views",
-            None,
-        ),
-        (
-            "SELECT * FROM '/etc/hostname', (WITH \"/etc/hostname\" AS (SELECT 1) SELECT 1)",
-            "WITH names a table /etc/hostname",
-            None,
-        ),
-        ("FROM sqlite_master", "Unknown table sqlite_master", "sqlite_master"),
-        (
-            "SELECT * FROM information_schema.tables",
-            "Unknown table information_schema.tables",
-            "information_schema.tables",
-        ),
-        ("SELECT * FROM pg_catalog.pg_settings", "Unknown table pg_catalog.pg_settings", None),
         ("SELECT getenv('HOME')", "The function getenv is not allowed", "getenv('HOME')"),
-        (
-            "SELECT current_setting('temp_directory')",
-            "The function current_setting is not allowed",
-            None,
-        ),
-        (
-            "SELECT sum(1) OVER (ORDER BY current_setting('secret_directory')) FROM segments",
-            "The function current_setting",
-            None,
-        ),
-        (
-            "SELECT 1 FROM segments GROUP BY topic HAVING getenv('a') = ''",
-            "The function getenv",
-            None,
-        ),
-        (
-            "SELECT list_transform([1], lambda x: getvariable('a'))",
-            "The function getvariable",
-            None,
-        ),
-        (
-            "SELECT system.main.current_setting('home_directory')",
-            "The function current_setting",
-            None,
-        ),
-        ("SELECT nextval('a')", "The function nextval is not allowed", None),
-        ("SELECT write_log('a')", "The function write_log", None),
-        ("SELECT $1", "Parameters are not allowed in a query here", "$1"),
-        ("SELECT ?", "Parameters are not allowed in a query here", "?"),
         ("SELECT topic, nope FROM segments", "Unknown column nope", "nope"),
         ("SELECT '中', nope FROM segments", "Unknown column nope", "nope"),
         ("SELECT nope(1)", "Unknown function nope", "nope(1)"),
         ("SELECT * FROM segment", "Unknown table segment", "segment"),
         ("SELECT *\nFROM segments\nWHERE (", "The query ends too early", "("),
         ("SELECT topic FORM segments", "Not understood from segments on", "segments"),
-        ("SELECT offset FROM offset_entries", "Not understood from FROM on", "FROM"),
-        (
-            "SELECT CAST(topic AS INT) FROM segments",
-            "Could not convert string '",
-            "CAST(topic AS INT)",
-        ),
         (
             "SELECT 1,\n  CAST(topic AS INT) FROM segments; -- so",
             "Could not convert string '",
@@ -690,12 +559,9 @@ SECRET = "KAFKAVIZ_SECRET"
         ("SELECT repeat('x', 10000000000)", "Cannot create a string of size", None),
         ("SELECT 9223372036854775807 + 1", "Overflow in addition", None),
         ("SELECT regexp_matches('a', '(')", "missing", None),
-        ("  \n", "The query is empty", None),
         ("-- nothing", "The query is empty", None),
-        (f"SELECT 1 -- {'x' * sql.LONGEST}", "The query has", None),
         (f"SELECT {'(' * 3000}1{')' * 3000}", "", None),
         (f"SELECT {'1+' * 3900}1", "", None),
-        (f"SELECT {'[' * 2000}{']' * 2000}", "", None),
     ],
 )
 def test_what_is_no_question_is_refused(text, what, marked, catalog_folder, tmp_path):
@@ -703,28 +569,21 @@ def test_what_is_no_question_is_refused(text, what, marked, catalog_folder, tmp_
     text = text.replace("{ran}", str(tmp_path / "ran"))
     with pytest.raises(sql.QueryError) as error:
         ask(catalog_folder, text)
-    assert (
-        str(error.value.what).startswith(what)
-        and "\n" not in str(error.value)
-        and '{"' not in str(error.value)
-    )
-    assert str(catalog_folder) not in str(error.value)
+    line = str(error.value)
+    assert str(error.value.what).startswith(what)
+    assert "\n" not in line and '{"' not in line and str(catalog_folder) not in line
     if marked:
         place = sql.locate_error(text, error.value)
-        assert (
-            place.text[place.first : place.last] == marked
-            and text.split("\n")[place.line - 1] == place.text
-        )
+        assert place.text[place.first : place.last] == marked
+        assert text.split("\n")[place.line - 1] == place.text
     assert not (tmp_path / "ran").exists()
 
 
 def test_a_column_that_is_a_word_of_sql_is_explained(catalog_folder):
     with pytest.raises(sql.QueryError, match='the column is written "offset"'):
         ask(catalog_folder, "SELECT offset FROM offset_entries")
-    assert ask(
-        catalog_folder,
-        'SELECT min("offset") AS "offset", min(offset_entries.offset) AS b FROM offset_entries',
-    )[0].keys() == {"offset", "b"}
+    text = 'SELECT min("offset") AS "offset", min(offset_entries.offset) AS b FROM offset_entries'
+    assert ask(catalog_folder, text)[0].keys() == {"offset", "b"}
 
 
 def test_a_query_learns_nothing_of_the_server(catalog_folder, monkeypatch):
@@ -747,10 +606,8 @@ def test_a_query_learns_nothing_of_the_server(catalog_folder, monkeypatch):
         b"PYTHONPATH",
         b"LC_CTYPE",
     }
-    rows = ask(
-        catalog_folder, "SELECT current_user AS a, current_database() AS b, current_schema() AS c"
-    )
-    assert rows == [{"a": "duckdb", "b": "memory", "c": "main"}]
+    text = "SELECT current_user AS a, current_database() AS b, current_schema() AS c"
+    assert ask(catalog_folder, text) == [{"a": "duckdb", "b": "memory", "c": "main"}]
 
 
 def test_the_files_of_others_are_closed_even_to_a_function_that_is_not_refused(
@@ -808,12 +665,13 @@ def test_questions_of_every_shape_are_answered(catalog_folder):
         "SELECT ';' -- '",
         "SELECT * FROM range(3)",
         "TABLE partitions",
+        "WITH Recent AS (FROM batches) SELECT * FROM recent JOIN Partitions USING (topic);",
+        "SELECT unnest([1, 2]), n.range FROM range(3) n",
         "SELECT topic FROM segments UNION SELECT topic FROM partitions",
         (
             "SELECT * FROM (SELECT topic, state FROM segments) PIVOT (count(*) FOR state IN "
             "('active', 'closed'))"
         ),
-        "SELECT unnest([1, 2]) AS x FROM segments",
         "SELECT list_transform([1, 2], lambda x: x + 1) AS a;",
         "DESCRIBE segments",
         "SUMMARIZE partitions",
@@ -828,12 +686,8 @@ def test_questions_of_every_shape_are_answered(catalog_folder):
         "SELECT * EXCLUDE (topic) FROM segments",
     ):
         assert ask(catalog_folder, text), text
-    assert [
-        row["n"]
-        for row in ask(
-            catalog_folder, "SELECT n FROM (VALUES (1), (3), (2)) AS t(n) ORDER BY n DESC"
-        )
-    ] == [3, 2, 1]
+    text = "SELECT n FROM (VALUES (1), (3), (2)) AS t(n) ORDER BY n DESC"
+    assert ask(catalog_folder, text) == [{"n": 3}, {"n": 2}, {"n": 1}]
 
 
 def test_what_a_page_could_not_hold_is_text(catalog_folder):
@@ -868,39 +722,28 @@ def test_what_a_page_could_not_hold_is_text(catalog_folder):
 
 
 def test_a_long_answer_is_cut_and_counted(catalog_folder, plain):
-    """The first rows, and how many there are."""
-    answer = Query(catalog_folder, "SELECT * FROM batches", most_rows=100).wait(PATIENCE_S)
-    assert (
-        answer.is_cut and answer.rows.num_rows == 100 and answer.all_rows == len(plain["batches"])
-    )
-    complete = Query(catalog_folder, "SELECT * FROM batches LIMIT 100", most_rows=100).wait(
-        PATIENCE_S
-    )
-    assert not complete.is_cut and complete.all_rows == 100
+    for limit, all_rows in (("", len(plain["batches"])), ("LIMIT 100", 100)):
+        text = f"SELECT * FROM batches {limit}"
+        answer = Query(catalog_folder, text, most_rows=100).wait(PATIENCE_S)
+        assert (answer.rows.num_rows, answer.all_rows) == (100, all_rows)
+        assert answer.is_cut == (all_rows > 100)
 
 
 def test_a_long_text_is_cut_where_it_is_computed(catalog_folder, plain):
     """A list of all batches in a cell, and in every row another; shorter text stays whole, and the
     answer states the limit.
     """
-    answer = Query(
-        catalog_folder, "SELECT topic, list(batches) AS a FROM batches GROUP BY topic"
-    ).wait(PATIENCE_S)
+    text = "SELECT topic, list(batches) AS a FROM batches GROUP BY topic"
+    answer = Query(catalog_folder, text).wait(PATIENCE_S)
     texts = answer.rows["a"].to_pylist()
     assert answer.cut_at == CELL_CHARACTERS // 2 and max(map(len, texts)) == answer.cut_at + 1
     assert all(text.endswith("…") == (len(text) > answer.cut_at) for text in texts)
-    assert (
-        Query(catalog_folder, "SELECT topic, repeat('x', 100) AS a FROM segments")
-        .wait(PATIENCE_S)
-        .cut_at
-        == 0
-    )
+    text = "SELECT topic, repeat('x', 100) AS a FROM segments"
+    assert Query(catalog_folder, text).wait(PATIENCE_S).cut_at == 0
 
 
-def test_a_table_of_no_rows_has_its_columns(clean, tmp_path, in_process):
-    out = tmp_path / "catalog"
-    in_process(clean / "orders-0", catalog=out)
-    answer = Query(out, "SELECT * FROM findings").wait(PATIENCE_S)
+def test_a_table_of_no_rows_has_its_columns(orders_folder):
+    answer = Query(orders_folder, "SELECT * FROM findings").wait(PATIENCE_S)
     assert answer.rows.num_rows == 0 and {"code", "severity", "message"} <= set(
         answer.rows.column_names
     )
@@ -908,30 +751,16 @@ def test_a_table_of_no_rows_has_its_columns(clean, tmp_path, in_process):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "b{1,2}",
-        "x[1]",
-        "backup-10:30",
-        "a*",
-        "a?",
-        "o'clock",
-        'say "so"',
-        "%41 b",
-        "中文",
-        "file:x",
-    ],
+    "name", ["b{1,2}", "x[1]", "10:30", "a*", "a?", "o'clock", 'a"b', "%41 b", "中文", "file:x"]
 )
 def test_a_catalog_is_queried_whatever_its_folder_is_called(
-    name, clean, tmp_path, in_process, catalog_folder
+    name, tmp_path, orders_folder, catalog_folder
 ):
-    """The folder's name is not a pattern that matches another catalog."""
-    in_process(clean / "orders-0", catalog=tmp_path / name / "catalog")
-    for other in {"b": ("b1",), "x": ("x1",), "a": ("ab",)}.get(name[0], ()):
-        shutil.copytree(catalog_folder, tmp_path / other / "catalog")
-    assert ask(tmp_path / name / "catalog", "SELECT DISTINCT topic FROM segments") == [
-        {"topic": "orders"}
-    ]
+    folder = shutil.copytree(orders_folder, tmp_path / name / "catalog", symlinks=True)
+    if other := {"b": "b1", "x": "x1", "a": "ab"}.get(name[0]):
+        (tmp_path / other).mkdir()
+        (tmp_path / other / "catalog").symlink_to(catalog_folder)
+    assert ask(folder, "SELECT DISTINCT topic FROM segments") == [{"topic": "orders"}]
 
 
 def test_no_catalog(tmp_path):
@@ -965,9 +794,8 @@ def running(text: str, catalog_folder: Path) -> Query:
 
 
 def test_a_query_that_would_not_end_is_cancelled(catalog_folder):
-    """Its process ends with it, and the next query is answered."""
     query_ = running(ENDLESS, catalog_folder)
-    time.sleep(0.5)
+    time.sleep(0.2)
     pid = query_._worker.pid
     began = time.monotonic()
     query_.cancel()
@@ -981,7 +809,6 @@ def test_a_query_that_would_not_end_is_cancelled(catalog_folder):
 
 
 def test_a_query_that_takes_too_long_is_ended(catalog_folder, monkeypatch):
-    """After the seconds in the server's environment, and no other with it."""
     monkeypatch.setenv(query.SECONDS, "1")
     with pytest.raises(QueryTooLong, match="longer than 1 s"):
         ask(catalog_folder, "SELECT count(*) FROM range(1000000000000000)")
@@ -999,16 +826,14 @@ def test_a_query_that_takes_too_long_is_ended(catalog_folder, monkeypatch):
     "text",
     [
         "SELECT length(printf('%1000000000d', 1))",
-        "SELECT length(repeat('x', 4000000000))",
         "SELECT list(range) FROM range(1000000000)",
-        (
-            "WITH RECURSIVE r AS (SELECT 'a' AS s UNION ALL SELECT s || s FROM r) SELECT length(s) "
-            "FROM r"
-        ),
-        "SELECT list_sort(range(300000000))",
         *(
             pytest.param(text, marks=pytest.mark.nightly)
             for text in (
+                "SELECT length(repeat('x', 4000000000))",
+                "WITH RECURSIVE r AS (SELECT 'a' AS s UNION ALL SELECT s || s FROM r) SELECT "
+                "length(s) FROM r",
+                "SELECT list_sort(range(300000000))",
                 "SELECT length(format('{:1000000000d}', 1))",
                 "SELECT len(array_resize([1], 1000000000))",
                 "SELECT length(list_reduce(list_transform(range(33), lambda x: 'aaaaaaaa'), lambda "
@@ -1039,14 +864,12 @@ def test_a_cross_join_does_not_take_the_memory(catalog_folder):
     """A join of everything with itself has many million rows: the first are returned, with a note
     that there are more.
     """
-    answer = Query(
-        catalog_folder, "SELECT b.offset FROM batches a, offset_entries b, offset_entries c"
-    ).wait(PATIENCE_S)
+    text = "SELECT b.offset FROM batches a, offset_entries b, offset_entries c"
+    answer = Query(catalog_folder, text).wait(PATIENCE_S)
     assert answer.rows.num_rows == 10_000 and answer.is_cut
 
 
 def test_a_deep_pattern_comes_to_an_end(catalog_folder):
-    """Without backtracking, however it is written."""
     assert ask(
         catalog_folder, "SELECT regexp_matches(repeat('a', 5000) || '!', '(a|aa)+$') AS a"
     ) == [{"a": False}]
@@ -1055,11 +878,9 @@ def test_a_deep_pattern_comes_to_an_end(catalog_folder):
 def test_others_wait_for_their_turn(catalog_folder):
     """Only so many run at once; a waiter that gives up starts nothing, and the next in line runs."""
     busy = [running(ENDLESS, catalog_folder) for _ in range(MAX_QUERIES)]
-    given_up, next_one = (
-        Query(catalog_folder, "SELECT 1 AS one"),
-        Query(catalog_folder, "SELECT 2 AS two"),
-    )
-    time.sleep(0.3)
+    given_up = Query(catalog_folder, "SELECT 1 AS one")
+    next_one = Query(catalog_folder, "SELECT 2 AS two")
+    time.sleep(0.1)
     assert {query_.state for query_ in (given_up, next_one)} == {"waiting"}
     given_up.cancel()
     assert given_up.is_over and next_one.state == "waiting"
@@ -1077,7 +898,6 @@ def test_a_warm_process_is_kept_and_no_more_than_one(catalog_folder):
 
 
 def test_a_worker_that_does_not_start_is_not_awaited(monkeypatch):
-    """The place in line is free again."""
     pool, over = WorkerPool(limit=1), threading.Event()
     monkeypatch.setattr(query, "MODULE", "no.such.module")
     for _ in range(3):

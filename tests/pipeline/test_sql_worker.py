@@ -15,11 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.sql import query, sql_worker
-from kafkaviz.pipeline.sql.sql_worker import CELL_CHARACTERS, CatalogDatabase
+from kafkaviz.pipeline.sql.sql_worker import CatalogDatabase
 from tests.pipeline.small_logs import write_broker
 from tests.support import ingest
 
@@ -66,44 +65,16 @@ def reply(database, catalogs):
 
 
 def test_the_rows_of_a_query(reply):
-    """As an Arrow stream, with their number and the duration."""
     head, rows = reply("SELECT topic, count(*) AS n FROM batches GROUP BY topic ORDER BY topic")
     assert rows == [{"topic": "orders", "n": 5}, {"topic": "refunds", "n": 4}]
     assert (head["all_rows"], head["cut_at"]) == (2, 0)
     assert 0 < head["seconds"] < 60
 
 
-def test_more_rows_than_are_sent_are_counted(reply):
-    head, rows = reply("SELECT * FROM batches", most_rows=2)
-    assert (len(rows), head["all_rows"]) == (2, 9)
-
-
 def test_rows_that_take_long_to_count_are_not_counted(reply, monkeypatch):
-    """The query is answered anyway."""
     monkeypatch.setattr(sql_worker, "COUNTED_WITHIN_S", 0.05)
     head, rows = reply("SELECT a.range AS n FROM range(10000000) a, range(10000000) b", most_rows=2)
     assert (len(rows), head["all_rows"]) == (2, None)
-
-
-def test_a_long_text_is_cut(reply):
-    """Only a text that is too long; the reply states the number of characters."""
-    head, rows = reply(f"SELECT repeat('x', {CELL_CHARACTERS + 1}) AS a, 'b' AS b")
-    most = CELL_CHARACTERS // 2
-    assert (head["cut_at"], rows) == (most, [{"a": "x" * most + "…", "b": "b"}])
-
-
-def test_what_arrow_or_a_page_could_not_hold_is_text(reply):
-    """Bytes, lists and intervals; a sum of whole numbers stays one, and no name appears twice."""
-    _, rows = reply(
-        "SELECT '\\xAA\\xFF'::BLOB AS b, [1, 2] AS a, INTERVAL 2 MONTH AS i, sum(9) AS s, 1 AS n, "
-        "2 AS N -- so;\n;"
-    )
-    assert rows == [{"b": "AAFF", "a": "[1, 2]", "i": "2 months", "s": 9, "n": 1, "N 2": 2}]
-
-
-def test_a_table_without_files_has_its_columns(reply):
-    head, _ = reply("SELECT code, severity FROM findings")
-    assert head["all_rows"] == 0
 
 
 def test_a_column_that_an_older_catalog_lacks_is_null(database, catalogs, tmp_path):
@@ -124,41 +95,12 @@ def test_another_catalog_is_opened_and_the_first_again(database, catalogs):
     assert topics == [["orders", "refunds"], ["audit"], ["orders", "refunds"]]
 
 
-@pytest.mark.parametrize(
-    ("text", "key", "marked"),
-    [
-        ("SELECT nope FROM segments", "query.no_column", "nope"),
-        ("SELECT nope(1)", "query.no_function", "nope(1)"),
-        ("SELECT topic FORM segments", "query.not_understood", "segments"),
-        ("SELECT * FROM", "query.ends_too_early", "FROM"),
-        ("DROP TABLE segments", "query.no_question", "DROP"),
-        ("SELECT getenv('HOME')", "query.forbidden_function", "getenv('HOME')"),
-    ],
-)
-def test_a_wrong_query_is_reported_with_its_place(reply, text, key, marked):
-    head, rows = reply(text)
-    what, _, start, stop = head["wrong"]
-    assert Message.from_json(what).key == key
-    assert text[start:].startswith(marked) and text[start:stop] in (marked, text[start:])
-    assert rows == []
-
-
-def test_a_fault_of_a_value_is_found_when_the_query_runs(reply):
-    """DuckDB reports it inside our own SELECT; the place is still one of the query."""
-    text = "SELECT '中' AS a, CAST(topic AS INT) AS b FROM segments"
-    head, _ = reply(text)
-    what, _, start, stop = head["wrong"]
-    assert text[start:stop] == "CAST(topic AS INT)"
-    assert Message.from_json(what).key == "common.verbatim"
-
-
 def test_a_reply_that_is_too_large_is_not_sent(reply, monkeypatch):
     monkeypatch.setattr(sql_worker, "MAX_BYTES", 10)
     assert reply("SELECT 1") == ({"too_large": True}, [])
 
 
 def test_memory_that_runs_out_is_said(reply, monkeypatch):
-    """By Python, Arrow or DuckDB alike."""
     for error in (MemoryError, pa.ArrowMemoryError, duckdb.OutOfMemoryException):
 
         def run(cursor, text, most_rows, error=error):
@@ -263,7 +205,6 @@ class FakeWorker:
 def test_a_worker_that_fails_is_distinguished_from_a_wrong_query(
     catalogs, monkeypatch, answer, reason
 ):
-    """By the name of its fault; the next query may be answered."""
     pool = query.WorkerPool()
     monkeypatch.setattr(query, "POOL", pool)
     monkeypatch.setattr(query, "Worker", lambda: FakeWorker(answer))
