@@ -1,15 +1,15 @@
 """Consumers of the broker got the same records: the first from each offset on, for both isolation
-levels and both formats of records, and so without Spark.
+levels and both formats of records. test_arrow_rows.py compares the rows without Spark.
 """
 
 import json
 import tarfile
 from bisect import bisect_left
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-import kafkaviz as kv
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.pipeline.datasource.consumer_options import is_internal
 from kafkaviz.search.fetch import ISOLATIONS, READ_COMMITTED, READ_UNCOMMITTED
@@ -22,6 +22,7 @@ ASKED_EARLIER = ("killed", "unstartable")
 MISLED = {("kafka-4.3.1-damaged", "bookings", 0)}
 
 
+@cache
 def fetched(shared: Path, name: str, isolation: str) -> list[dict]:
     """Returns the records that a consumer of that isolation level got from each offset on."""
     with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as archive:
@@ -39,16 +40,13 @@ def fetched(shared: Path, name: str, isolation: str) -> list[dict]:
 
 def consumed(name: str, directory: Path, isolation: str) -> dict[tuple, list[tuple[int, int]]]:
     """Returns the offsets and times that a format gives for each topic-partition, in order."""
-    if name in ("kafka_records", "without Spark"):
+    if name == "kafka_records":
         options = {
             "isolation": isolation,
             "mode": "DROPMALFORMED",
             "columns": "topic,partition,offset,timestamp_ms,is_control",
         }
-        if name == "kafka_records":
-            table = read(name, directory, **options)
-        else:
-            table = kv.records(directory, **options).to_arrow()
+        table = read(name, directory, **options)
         table = table.filter([not control for control in table["is_control"].to_pylist()])
         times_ms = table["timestamp_ms"].to_pylist()
     else:
@@ -63,7 +61,7 @@ def consumed(name: str, directory: Path, isolation: str) -> dict[tuple, list[tup
 
 
 @pytest.mark.parametrize("isolation", ISOLATIONS)
-@pytest.mark.parametrize("name", ["kafka_records", "kafka_files", "without Spark"])
+@pytest.mark.parametrize("name", ["kafka_records", "kafka_files"])
 @pytest.mark.parametrize(
     "archive",
     [
