@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from kafkaviz.analysis.inferred_release import assume_release
 from kafkaviz.analysis.inferred_settings import (
     SegmentFacts,
@@ -25,6 +27,7 @@ CODECS = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 
 def tables(broker: Broker, name: str) -> dict[str, list[dict]]:
     """Returns each table's rows for a catalog that calls the broker `name`."""
+    live = list(_with_rows(name, broker))
     return {
         "partitions": [_partition(name, partition) for partition in broker.partitions],
         "segments": [
@@ -32,18 +35,12 @@ def tables(broker: Broker, name: str) -> dict[str, list[dict]]:
             for partition in broker.partitions
             for row in _segments(name, partition, _segment_bytes(broker, partition))
         ],
-        "batches": [
-            row for owner, segment in _with_rows(name, broker) for row in _batches(owner, segment)
-        ],
+        "batches": [row for owner, segment in live for row in _batches(owner, segment)],
         "offset_entries": [
-            row
-            for owner, segment in _with_rows(name, broker)
-            for row in _offset_entries(owner, segment)
+            row for owner, segment in live for row in _entries(owner, segment.offset_index)
         ],
         "time_entries": [
-            row
-            for owner, segment in _with_rows(name, broker)
-            for row in _time_entries(owner, segment)
+            row for owner, segment in live for row in _entries(owner, segment.time_index)
         ],
     }
 
@@ -64,10 +61,8 @@ def _with_rows(name: str, broker: Broker) -> Iterator[tuple[dict, Segment]]:
     for partition in broker.partitions:
         for segment in partition.segments:
             if segment.state in ("active", "closed"):
-                yield (
-                    {**_owner(name, partition), "segment_base_offset": segment.base_offset},
-                    segment,
-                )
+                owner = _owner(name, partition) | {"segment_base_offset": segment.base_offset}
+                yield owner, segment
 
 
 def _owner(name: str, partition: Partition) -> dict:
@@ -75,8 +70,11 @@ def _owner(name: str, partition: Partition) -> dict:
 
 
 def _partition(name: str, partition: Partition) -> dict:
-    newest = partition.live[-1] if partition.live else None
-    batches = newest.batches() if newest else ()
+    log_end_offset = None
+    if partition.live:
+        newest = partition.live[-1]
+        batches = newest.batches()
+        log_end_offset = int(batches[-1]["last_offset"]) + 1 if len(batches) else newest.base_offset
     return {
         **_owner(name, partition),
         "directory": partition.directory,
@@ -86,11 +84,7 @@ def _partition(name: str, partition: Partition) -> dict:
         "log_start_offset": partition.log_start_offset,
         "high_watermark": partition.high_watermark,
         "recovery_point": partition.recovery_point,
-        "log_end_offset": (
-            int(batches[-1]["last_offset"]) + 1 if len(batches) else newest.base_offset
-        )
-        if newest
-        else None,
+        "log_end_offset": log_end_offset,
         "log_directory": str(display_path(partition.path.parent)),
     }
 
@@ -102,34 +96,26 @@ def _segment_bytes(broker: Broker, partition: Partition) -> dict:
     )
     of_topic = [log for log in broker.partitions if log.topic == partition.topic and log.live]
     near = [log for log in of_topic if log.partition == partition.partition] + of_topic
-    settings = [
-        inferred_limits(facts, roll_reasons(facts))
-        for facts in ([_facts(segment) for segment in near_by.live] for near_by in near)
-    ]
-    inferred = [
-        setting["segment.bytes"].value for setting in settings if "segment.bytes" in setting
-    ]
+    inferred = []
+    for log in near:
+        facts = [_facts(segment) for segment in log.live]
+        limits = inferred_limits(facts, roll_reasons(facts))
+        if "segment.bytes" in limits:
+            inferred.append(limits["segment.bytes"].value)
     if not set_to.is_given and inferred:
         return {"segment_bytes": inferred[0], "segment_bytes_source": "inferred from rolls"}
     return {"segment_bytes": set_to.value, "segment_bytes_source": str(set_to.source)}
 
 
 def _segments(name: str, partition: Partition, limit: dict) -> Iterator[dict]:
-    reasons = dict(
-        zip(
-            (segment.base_offset for segment in partition.live),
-            roll_reasons([_facts(segment) for segment in partition.live]),
-            strict=True,
-        )
-    )
+    bases = [segment.base_offset for segment in partition.live]
+    facts = [_facts(segment) for segment in partition.live]
+    reasons = dict(zip(bases, roll_reasons(facts), strict=True))
     for segment in partition.segments:
         live = segment.state in ("active", "closed")
-        row = {
-            **_owner(name, partition),
-            "base_offset": segment.base_offset,
-            "state": segment.state,
-        }
-        row |= {"roll_reason": reasons.get(segment.base_offset) if live else None}
+        row = _owner(name, partition)
+        row |= {"base_offset": segment.base_offset, "state": segment.state}
+        row["roll_reason"] = reasons.get(segment.base_offset) if live else None
         yield row | limit | _files(segment) | _log(segment) | _slots(segment)
 
 
@@ -269,21 +255,6 @@ def _batch(batch, slot: int | None) -> dict:
     }
 
 
-def _offset_entries(owner: dict, segment: Segment) -> Iterator[dict]:
-    for slot, relative_offset, offset, position in segment.offset_index.tolist():
-        yield owner | {
-            "slot": slot,
-            "relative_offset": relative_offset,
-            "offset": offset,
-            "position": position,
-        }
-
-
-def _time_entries(owner: dict, segment: Segment) -> Iterator[dict]:
-    for slot, timestamp_ms, relative_offset, offset in segment.time_index.tolist():
-        yield owner | {
-            "slot": slot,
-            "timestamp_ms": timestamp_ms,
-            "relative_offset": relative_offset,
-            "offset": offset,
-        }
+def _entries(owner: dict, entries: np.ndarray) -> Iterator[dict]:
+    for values in entries.tolist():
+        yield owner | dict(zip(entries.dtype.names, values, strict=True))

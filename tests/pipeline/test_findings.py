@@ -24,30 +24,29 @@ from kafkaviz.log.broker import CLEAN_SHUTDOWN, open_broker
 from kafkaviz.log.partition import log_end_offset
 from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.catalog import catalog, findings
-from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, FINDINGS, RESTART_STEPS, TABLES
-from kafkaviz.pipeline.ingest import ingest_checks, job
+from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, RESTART_STEPS, TABLES
+from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.read import inventory
 from kafkaviz.simulate.steps import StartupStep
-from tests.pipeline.catalog_rows import assert_catalog_holds
+from tests.pipeline.catalog_rows import assert_catalog_holds, rows
 from tests.pipeline.file_access import close_file, opened_files, touch
-from tests.pipeline.small_logs import log_bytes, write_broker, write_segment
+from tests.pipeline.small_logs import log_bytes, write_segment
+from tests.support.ingest import ingest_in_process
 
 
 @pytest.fixture
-def out(tmp_path) -> Path:
-    return tmp_path / "catalog"
+def broker(broker) -> Path:
+    """Returns the room's broker directory, stopped cleanly."""
+    (broker / CLEAN_SHUTDOWN).touch()
+    return broker
 
 
-@pytest.fixture
-def broker(tmp_path) -> Path:
-    """Returns two topic-partitions of three segments each, with meaningless batches."""
-    directory = write_broker(
-        tmp_path / "made",
-        {"a-0": [[100] * 5, [120] * 6, [140] * 7], "b-1": [[90] * 8, [95] * 9, [80] * 4]},
-    )
-    (directory / CLEAN_SHUTDOWN).touch()
-    return directory
+@pytest.fixture(scope="module")
+def killed_catalog(killed, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("findings") / "catalog"
+    ingest_in_process(killed, catalog=out)
+    return out
 
 
 @pytest.fixture
@@ -82,10 +81,10 @@ def read_name(read: catalog.Catalog, directory: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    "sample", [pytest.param("clean", marks=pytest.mark.nightly), "killed", "damaged"]
+    "sample",
+    [*(pytest.param(name, marks=pytest.mark.nightly) for name in ("clean", "killed")), "damaged"],
 )
 def test_findings_are_those_of_a_check_in_process(sample, request, in_process, out):
-    """Three real brokers: findings, steps of the next start, and the assumed release."""
     directory = request.getfixturevalue(sample)
     in_process(directory, catalog=out, findings=True)
     assert_health(out, directory)
@@ -96,11 +95,12 @@ def test_findings_are_those_of_a_check_in_process(sample, request, in_process, o
 def test_findings_on_spark_are_the_same(
     some_partitions, killed, damaged, on_spark, out, fingerprint
 ):
-    """Three brokers in one catalog; the directories are unchanged."""
+    """Three brokers in one catalog, also every row; the directories are unchanged."""
     brokers = (some_partitions, killed, damaged)
     before = [fingerprint(directory) for directory in brokers]
     run = on_spark(*brokers, catalog=out, findings=True)
     assert_health(out, *brokers)
+    assert_catalog_holds(out, *brokers)
     assert [fingerprint(directory) for directory in brokers] == before
     progress = run.progress()
     assert (progress.state, progress.done_tasks, progress.done_bytes) == (
@@ -127,75 +127,30 @@ def test_findings_of_thirteen_brokers_are_the_same(shared, on_spark, out):
     assert_health(out, *archives)
 
 
-def test_the_columns_are_those_that_are_promised(killed, in_process, out):
+def test_the_columns_are_those_that_are_promised(killed, killed_catalog):
     """Readers of the tables without kafkaviz find a finding by topic, partition, file and bytes."""
-    in_process(killed, catalog=out, findings=True)
-    assert FINDINGS.names[:11] == [
-        "broker",
-        "topic",
-        "partition",
-        "code",
-        "severity",
-        "file",
-        "position",
-        "length",
-        "evidence",
-        "consequence",
-        "next_step",
-    ]
-    expected = broker_health.check(killed)
-    rows = catalog.read(out).table("findings").to_pylist()
-    for row, finding in zip(rows, expected.findings, strict=True):
-        assert (row["broker"], row["code"], row["file"], row["position"], row["length"]) == (
-            killed.name,
-            finding.code,
-            finding.file,
-            finding.position,
-            finding.length,
-        )
+    expected, read = broker_health.check(killed), catalog.read(killed_catalog)
+    names = ("code", "severity", "file", "position", "length")
+    for row, finding in zip(read.table("findings").to_pylist(), expected.findings, strict=True):
+        assert {name: row[name] for name in names} == {
+            name: getattr(finding, name) for name in names
+        }
         assert row["evidence"] == finding.evidence.text and row["directory"] == finding.partition
         assert (f"{row['topic']}-{row['partition']}" if row["topic"] else None) == finding.partition
-    steps = catalog.read(out).table("restart_steps").to_pylist()
-    assert RESTART_STEPS.names[3:6] == ["directory", "segment_base_offset", "action"]
-    actual = [
-        (
-            row["directory"],
-            row["segment_base_offset"],
-            row["action"],
-            row["from_position"],
-            row["bytes"],
-        )
-        for row in steps
-    ]
-    assert actual == [
+        assert row["broker"] == killed.name
+    columns = ("directory", "segment_base_offset", "action", "from_position", "bytes")
+    steps = read.table("restart_steps").to_pylist()
+    assert [tuple(row[name] for name in columns) for row in steps] == [
         (step.partition, step.segment, step.action, step.from_position, step.size_bytes)
         for step in expected.restart.steps
     ]
-    (source,) = catalog.read(out).info.sources
+    (source,) = read.info.sources
     assert vars(source.checked) == {
         "assumed_release": expected.assumed_release,
         "clean": False,
         "starts": expected.restart.starts,
         "level": CheckLevel.RECORDS,
     }
-
-
-def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch, fingerprint):
-    in_process(broker, catalog=out, findings=True)
-    before = fingerprint(out)
-    monkeypatch.setattr(
-        "kafkaviz.pipeline.spark.session.context", lambda master: pytest.fail("Spark was started")
-    )
-    monkeypatch.setattr(
-        ingest_checks, "plan_check", lambda broker: pytest.fail("a check was planned")
-    )
-    with opened_files(monkeypatch) as opened:
-        run = in_process(broker, catalog=out, findings=True)
-    assert run.progress().state == "fresh" and opened == []
-    assert {
-        name: facts for name, facts in fingerprint(out).items() if facts != before[name]
-    }.keys() <= {"_catalog.lock"}
-    assert inventory.is_fresh(catalog.read(out), [open_broker(broker)], CheckLevel.RECORDS)
 
 
 def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch):
@@ -217,7 +172,6 @@ def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch):
 
 
 def test_many_small_changes_end_where_a_full_check_does(copied, in_process, out):
-    """A file cut, grown, gone, added or renamed: each time the catalog equals a check."""
     in_process(copied, catalog=out, findings=True)
     logs = sorted(copied.glob("*/*.log"), key=lambda path: -path.stat().st_size)
     with open(logs[0], "r+b") as log:
@@ -293,18 +247,18 @@ def test_whatever_findings_depend_on_is_noticed(broker, in_process, out, changed
     assert in_process(broker, catalog=out, findings=True).progress().state == "fresh"
 
 
-def test_what_does_not_concern_segments_reads_none(broker, in_process, out, monkeypatch):
-    """A changed checkpoint keeps the logs."""
+def test_a_checkpoint_that_changed_is_in_the_partitions(broker, in_process, out, monkeypatch):
     in_process(broker, catalog=out, findings=True)
     (broker / "replication-offset-checkpoint").write_text("0\n1\na 0 33\n")
     with opened_files(monkeypatch) as opened:
         run = in_process(broker, catalog=out, findings=True)
     assert opened == [] and run.done.read_segments == 0
+    assert [row["high_watermark"] for row in rows(out, "partitions")] == [33, None]
     assert_health(out, broker)
+    assert_catalog_holds(out, broker)
 
 
 def test_a_checked_segment_is_read_in_one_piece(copied, in_process, out, monkeypatch):
-    """However small a task should be, its checks go from batch to batch."""
     monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
     monkeypatch.setattr(plan_module, "MAX_BYTES", 100_000)
     check, checked = checks.check, []
@@ -374,20 +328,21 @@ def test_without_findings_there_are_none(broker, in_process, out):
         catalog.read(out).health("other")
 
 
-@pytest.mark.parametrize(
-    ("table", "read_segments"),
-    [("sweep", 6), ("findings", 0), ("restart_steps", 0), ("retention", 0), ("checked", 6)],
-)
-def test_what_the_catalog_has_lost_is_found_again(broker, in_process, out, table, read_segments):
+@pytest.mark.parametrize("table", TABLES)
+def test_what_the_catalog_has_lost_is_found_again(broker, in_process, out, table):
+    """A Parquet file was deleted, so the run must not report that nothing has changed."""
     in_process(broker, catalog=out, findings=True)
     for path in (out / table).iterdir():
         path.unlink()
-    assert in_process(broker, catalog=out, findings=True).done.read_segments == read_segments
+    assert not inventory.is_fresh(catalog.read(out), [open_broker(broker)])
+    found_without_reading = ("partitions", "findings", "restart_steps", "retention")
+    expected = 0 if table in found_without_reading else 6
+    assert in_process(broker, catalog=out, findings=True).done.read_segments == expected
     assert_health(out, broker)
+    assert_catalog_holds(out, broker)
 
 
 def test_what_was_kept_is_not_believed_blindly(broker, in_process, out, monkeypatch):
-    """A segment with malformed text or an unknown code is checked again."""
     in_process(broker, catalog=out, findings=True)
     evidence = Evidence(verbatim("that"))
     unknown = replace(
@@ -426,9 +381,7 @@ JSON_COLUMNS = {  # the column that a table is read from, and its content
         ("retention", "policy_source", "default of Kafka 4.3"),
     ],
 )
-def test_json_that_no_check_wrote_is_one_line(copied, in_process, out, table, field, value):
-    """A catalog may come from anywhere."""
-    in_process(copied, catalog=out, findings=True)
+def test_json_that_no_check_wrote_is_one_line(killed, killed_catalog, out, table, field, value):
     column, row_type = JSON_COLUMNS[table]
 
     def spoil(text: str) -> str:
@@ -436,11 +389,8 @@ def test_json_that_no_check_wrote_is_one_line(copied, in_process, out, table, fi
         values[[field_.name for field_ in fields(row_type)].index(field)] = value
         return json.dumps(values)
 
-    spoil_first_row(out / table, column, spoil)
-    with pytest.raises(
-        CannotOpen, match="contains findings that no check produces; run kafkaviz ingest --full"
-    ):
-        catalog.read(out).health("killed")
+    shutil.copytree(killed_catalog, out, symlinks=True)
+    assert_spoilt_row_is_refused(out, table, column, spoil, killed.name)
 
 
 @pytest.mark.parametrize(
@@ -454,21 +404,23 @@ def test_json_that_no_check_wrote_is_one_line(copied, in_process, out, table, fi
         ("retention", "counted_by", "hand"),
     ],
 )
-def test_rows_that_no_check_wrote_are_one_line(copied, in_process, out, table, column, value):
-    in_process(copied, catalog=out, findings=True)
-    spoil_first_row(out / table, column, lambda text: value)
-    with pytest.raises(
-        CannotOpen, match="contains findings that no check produces; run kafkaviz ingest --full"
-    ):
-        catalog.read(out).health("killed")
+def test_rows_that_no_check_wrote_are_one_line(killed, killed_catalog, out, table, column, value):
+    shutil.copytree(killed_catalog, out, symlinks=True)
+    assert_spoilt_row_is_refused(out, table, column, lambda text: value, killed.name)
 
 
-def spoil_first_row(folder: Path, column: str, spoil: Callable[[str], str | None]) -> None:
-    (path,) = folder.iterdir()
+def assert_spoilt_row_is_refused(
+    out: Path, table: str, column: str, spoil: Callable[[str], str | None], broker: str
+) -> None:
+    (path,) = (out / table).iterdir()
     rows = pq.read_table(path)
     first, *others = rows[column].to_pylist()
     spoilt = pa.array([spoil(first), *others], pa.string())
     pq.write_table(rows.set_column(rows.column_names.index(column), column, spoilt), path)
+    with pytest.raises(
+        CannotOpen, match="contains findings that no check produces; run kafkaviz ingest --full"
+    ):
+        catalog.read(out).health(broker)
 
 
 def test_numbers_and_names_that_no_column_holds_end_no_run(broker):
@@ -541,7 +493,6 @@ def test_another_recovery_point_makes_another_start(copied, in_process, out, mon
 
 
 def test_partitions_given_alone_are_checked_alone(broker, in_process, out):
-    """Nothing is reported about the directory around them."""
     in_process(broker / "a-0", catalog=out, findings=True)
     read = catalog.read(out)
     assert broker_health.Health(

@@ -3,6 +3,7 @@
 import os
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,8 @@ from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log import file
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Problem, open_broker
-from kafkaviz.log.segment import Segment
 from kafkaviz.messages import message
-from kafkaviz.pipeline.catalog.schema import ROW_TABLES, TABLES, TASK_TABLES
+from kafkaviz.pipeline.catalog.schema import ROW_TABLES, TASK_TABLES
 from kafkaviz.pipeline.ingest.plan import tasks_per_segment
 from kafkaviz.pipeline.read import check_cache
 from kafkaviz.pipeline.read import scan as scan_module
@@ -35,6 +35,7 @@ from kafkaviz.pipeline.read.tasks import (
 )
 from tests.pipeline.catalog_rows import without_checked
 from tests.pipeline.plain_rows import tables, tables_of
+from tests.pipeline.segment_tasks import empty_task, segment_tasks_of
 from tests.pipeline.small_logs import write_broker
 
 
@@ -45,22 +46,9 @@ def staging(tmp_path) -> Path:
     return tmp_path / "staging"
 
 
-def segment_tasks_of(directory: Path) -> list[SegmentTask]:
-    segments = [
-        (partition, segment)
-        for partition in open_broker(directory).partitions
-        for segment in partition.segments
-    ]
-    return [
-        SegmentTask(
-            number=number,
-            broker=directory.name,
-            topic=partition.topic,
-            partition=partition.partition,
-            segment=segment,
-        )
-        for number, (partition, segment) in enumerate(segments)
-    ]
+def task_of(directory: Path, topic: str) -> SegmentTask:
+    """Returns the task of the topic's first segment."""
+    return next(task for task in segment_tasks_of(directory) if task.topic == topic)
 
 
 def checked_tasks_of(directory: Path) -> list[SegmentTask]:
@@ -74,10 +62,24 @@ def checked_tasks_of(directory: Path) -> list[SegmentTask]:
     ]
 
 
+def write_log(directory: Path, partition: str, data: bytes) -> Path:
+    """Writes a segment of a .log alone."""
+    log = directory / partition / f"{0:020d}.log"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(data)
+    return log
+
+
 def together(segment_tasks: list[SegmentTask]) -> IngestTask:
-    return IngestTask(
-        tuple(split for task in tasks_per_segment(segment_tasks) for split in task.splits)
-    )
+    tasks = tasks_per_segment(segment_tasks)
+    return IngestTask(tuple(split for task in tasks for split in task.splits))
+
+
+def merged_stretches(segment_task: SegmentTask, cut: int, staging: Path) -> SplitSummary | None:
+    """Returns the summary of a segment that is read in two tasks."""
+    edges = (0, cut, segment_task.log_bytes)
+    tasks = [IngestTask((SegmentSplit(segment_task, *pair),)) for pair in pairwise(edges)]
+    return merge_splits([summary for task in tasks for summary in scan(task, staging)])
 
 
 def rows_of(summaries: list[SplitSummary], table: str, staging: Path) -> list[dict]:
@@ -85,18 +87,6 @@ def rows_of(summaries: list[SplitSummary], table: str, staging: Path) -> list[di
     spans = [summary.spans[table] for summary in summaries if table in summary.spans]
     parts = [files[span.file].slice(span.first_row, span.rows) for span in spans]
     return pa.concat_tables(parts).to_pylist() if parts else []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
-def test_rows_are_those_of_the_in_process_reader(sample, request, staging):
-    directory = request.getfixturevalue(sample)
-    expected = tables_of(directory)
-    summaries = scan(together(segment_tasks_of(directory)), staging)
-    for table in ROW_TABLES:
-        assert rows_of(summaries, table, staging) == expected[table]
-        (path,) = (staging / table).iterdir()
-        assert pq.read_schema(path) == TABLES[table]
 
 
 def test_magic_0_and_1_have_nulls(shared, staging):
@@ -153,12 +143,10 @@ def test_a_check_knows_the_uncompressed_size_of_each_batch(clean, staging):
 
 def test_the_size_of_records_that_were_not_read_is_unknown(clean, staging, tmp_path):
     """A check cannot read the records of the first batch; a check of checksums reads none."""
-    source = next(task for task in segment_tasks_of(clean) if task.topic == "payments").segment
+    source = task_of(clean, "payments").segment
     data = bytearray(source.log.path.read_bytes())
     data[HEADER_BYTES] ^= 0x40  # the length of the first record
-    log = tmp_path / "made" / "payments-0" / source.log.name
-    log.parent.mkdir(parents=True)
-    log.write_bytes(data)
+    write_log(tmp_path / "made", "payments-0", data)
     tasks = checked_tasks_of(tmp_path / "made")
     rows = rows_of(scan(together(tasks), staging), "batches", staging)
     sizes = [row["uncompressed_bytes"] for row in rows]
@@ -175,14 +163,11 @@ def test_a_pass_with_checks_gives_the_same_rows_after_a_wrong_length(
     """Base offset and length of a batch in the middle are changed byte by byte: the checks continue
     after it, while a broker's reader stops or skips batches.
     """
-    tasks = segment_tasks_of(clean)
-    source = next(task for task in tasks if task.topic == "payments").segment
+    source = task_of(clean, "payments").segment
     starts = source.batches()["position"]
     data = bytearray(source.log.path.read_bytes()[: starts[8]])
     data[starts[3] + flipped] ^= 0x02
-    log = tmp_path / "made" / "payments-0" / source.log.name
-    log.parent.mkdir(parents=True)
-    log.write_bytes(data)
+    write_log(tmp_path / "made", "payments-0", data)
     assert_checked_alike(tmp_path / "made", staging)
 
 
@@ -195,10 +180,8 @@ def test_a_pass_with_checks_gives_the_same_rows_of_magic_0_and_1(shared, staging
 def test_a_pass_with_checks_reads_a_log_once(clean, staging, tmp_path, monkeypatch, kept):
     """Each byte once, also a torn tail's, and some headers a second time."""
     source = max(segment_tasks_of(clean), key=lambda segment_task: segment_task.log_bytes).segment
-    partition = tmp_path / "made" / "tiny-0"
-    partition.mkdir(parents=True)
-    log = partition / source.log.name
-    log.write_bytes(source.log.path.read_bytes()[: int(source.log.size_bytes * kept)])
+    data = source.log.path.read_bytes()[: int(source.log.size_bytes * kept)]
+    log = write_log(tmp_path / "made", "tiny-0", data)
     read_bytes, open_reader = [], file.reader
 
     @contextmanager
@@ -219,30 +202,20 @@ def test_a_pass_with_checks_reads_a_log_once(clean, staging, tmp_path, monkeypat
 
 @pytest.mark.slow
 def test_few_rows_at_once_are_the_same_rows(clean, staging, monkeypatch):
-    """However many rows are collected before they are written."""
     monkeypatch.setattr(scan_module, "ROWS_AT_ONCE", 100)
     expected = tables_of(clean)
     summaries = scan(together(segment_tasks_of(clean)), staging)
-    assert {table: rows_of(summaries, table, staging) for table in ROW_TABLES} == {
-        table: expected[table] for table in ROW_TABLES
-    }
+    for table in ROW_TABLES:
+        assert rows_of(summaries, table, staging) == expected[table]
     assert pq.ParquetFile(next((staging / "batches").iterdir())).num_row_groups > 50
 
 
 def test_stretches_are_together_the_whole(clean, staging):
-    """A segment cut at index entries gives the same rows and the same summary."""
-    segment_task = next(
-        segment_task_
-        for segment_task_ in segment_tasks_of(clean)
-        if segment_task_.topic == "heartbeat"
-    )
+    segment_task = task_of(clean, "heartbeat")
     (uncut,) = scan(together([segment_task]), staging)
     positions = replace(segment_task.segment).offset_index["position"][[100, 101, 200]].tolist()
     edges = [0, *positions, segment_task.log_bytes]
-    tasks = [
-        IngestTask((SegmentSplit(segment_task, edges[number], edges[number + 1]),))
-        for number in range(4)
-    ]
+    tasks = [IngestTask((SegmentSplit(segment_task, *pair),)) for pair in pairwise(edges)]
     summaries = [summary for task in reversed(tasks) for summary in scan(task, staging)]
     merged, expected = merge_splits(summaries), merge_splits([uncut])
     assert replace(merged, spans=expected.spans) == expected
@@ -254,17 +227,9 @@ def test_stretches_are_together_the_whole(clean, staging):
 @pytest.mark.parametrize("beside", [1, -1, 17, 60])
 def test_a_cut_that_is_no_batch_start_is_noticed(clean, staging, beside):
     """The split before does not end there, so the segment does not count as read."""
-    segment_task = next(
-        segment_task_
-        for segment_task_ in segment_tasks_of(clean)
-        if segment_task_.topic == "heartbeat"
-    )
+    segment_task = task_of(clean, "heartbeat")
     cut = int(replace(segment_task.segment).offset_index["position"][100]) + beside
-    tasks = [
-        IngestTask((SegmentSplit(segment_task, 0, cut),)),
-        IngestTask((SegmentSplit(segment_task, cut, segment_task.log_bytes),)),
-    ]
-    assert merge_splits([summary for task in tasks for summary in scan(task, staging)]) is None
+    assert merged_stretches(segment_task, cut, staging) is None
 
 
 def test_a_log_torn_in_its_middle_is_not_read_after_that(tmp_path, staging):
@@ -275,11 +240,7 @@ def test_a_log_torn_in_its_middle_is_not_read_after_that(tmp_path, staging):
     content[1008:1012] = b"\xff\xff\xff\xff"
     log.write_bytes(content)
     (segment_task,) = segment_tasks_of(directory)
-    tasks = [
-        IngestTask((SegmentSplit(segment_task, 0, 3000),)),
-        IngestTask((SegmentSplit(segment_task, 3000, 5000),)),
-    ]
-    assert merge_splits([summary for task in tasks for summary in scan(task, staging)]) is None
+    assert merged_stretches(segment_task, 3000, staging) is None
     (uncut,) = scan(together([segment_task]), staging)
     assert (uncut.content.batches, uncut.end_position) == (10, 1000)
 
@@ -311,17 +272,11 @@ def test_an_index_without_its_log_has_rows(tmp_path, staging):
     for kind in ("log", "timeindex"):
         (directory / "a-0" / f"00000000000000000000.{kind}").unlink()
     (summary,) = scan(together(segment_tasks_of(directory)), staging)
-    assert (
-        summary.end_position,
-        summary.content.batches,
-        summary.slots.offset_entries,
-        summary.slots.time_entries,
-    ) == (None, 0, 3, None)
-    assert [row["position"] for row in rows_of([summary], "offset_entries", staging)] == [
-        100,
-        200,
-        300,
-    ]
+    slots = summary.slots
+    assert (slots.offset_entries, slots.time_entries) == (3, None)
+    assert (summary.end_position, summary.content.batches) == (None, 0)
+    rows = rows_of([summary], "offset_entries", staging)
+    assert [row["position"] for row in rows] == [100, 200, 300]
 
 
 @pytest.mark.parametrize(
@@ -331,26 +286,19 @@ def test_an_index_without_its_log_has_rows(tmp_path, staging):
 def test_a_file_that_vanished_is_a_problem_of_its_segment_alone(
     tmp_path, staging, vanished, row_counts
 ):
-    """Its neighbours and the rest of the segment are read."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 7, [100] * 9]})
     segment_tasks = segment_tasks_of(directory)
     os.unlink(getattr(segment_tasks[1].segment, vanished).path)
     summaries = scan(together(segment_tasks), staging)
-    assert [summary.problems for summary in summaries] == [
-        (),
-        (Problem(getattr(segment_tasks[1].segment, vanished).path, message("errors.not_there")),),
-        (),
-    ]
+    gone = getattr(segment_tasks[1].segment, vanished).path
+    problem = Problem(gone, message("errors.not_there"))
+    assert [summary.problems for summary in summaries] == [(), (problem,), ()]
     assert set(summaries[1].spans) == row_counts
-    assert [summary.content.batches for summary in summaries] == [
-        5,
-        0 if vanished == "log" else 7,
-        9,
-    ]
+    counts = [summary.content.batches for summary in summaries]
+    assert counts == [5, 0 if vanished == "log" else 7, 9]
 
 
 def test_a_log_that_cannot_be_read_to_its_end_keeps_what_was_read(tmp_path, staging, monkeypatch):
-    """The disk reports an error in the middle."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 30_000]})
     (segment_task,) = segment_tasks_of(directory)
     preadv = os.preadv
@@ -384,13 +332,10 @@ def test_every_file_is_reported_once(tmp_path, staging):
         for task in tasks
         for summary in scan(task, staging)
     ]
-    both = (
-        Problem(segment_task.segment.index.path, message("errors.not_there")),
-        Problem(segment_task.segment.log.path, message("errors.not_there")),
-    )
-    assert [summary.problems for summary in summaries] == [both, both] and merge_splits(
-        summaries
-    ).problems == both
+    files = (segment_task.segment.index, segment_task.segment.log)
+    both = tuple(Problem(lost.path, message("errors.not_there")) for lost in files)
+    assert [summary.problems for summary in summaries] == [both, both]
+    assert merge_splits(summaries).problems == both
 
 
 def test_a_log_shorter_than_listed_ends_where_it_ends(tmp_path, staging):
@@ -410,28 +355,15 @@ def test_of_two_entries_for_a_batch_the_one_it_holds_counts(tmp_path, staging):
     entries["position"][3] = entries["position"][6]
     path.write_bytes(offset_index.build(entries))
     summaries = scan(together(segment_tasks_of(directory)), staging)
-    assert [row["entry_slot"] for row in rows_of(summaries, "batches", staging)] == [
-        None,
-        0,
-        1,
-        2,
-        None,
-        4,
-        5,
-        6,
-        7,
-        8,
-    ]
+    slots = [row["entry_slot"] for row in rows_of(summaries, "batches", staging)]
+    assert slots == [None, 0, 1, 2, None, 4, 5, 6, 7, 8]
 
 
 def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
-    """A damaged log or index gives the rows of the in-process reader, and no exception."""
     rng = np.random.default_rng(7)
     partition = tmp_path / "made" / "tiny-0"
     partition.mkdir(parents=True)
-    source = next(
-        segment_task for segment_task in segment_tasks_of(clean) if segment_task.topic == "payments"
-    ).segment
+    source = task_of(clean, "payments").segment
     for round_ in range(30):
         paths = {}
         for kind in ("log", "index", "timeindex"):
@@ -447,32 +379,14 @@ def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
     expected = tables(open_broker(directory), "made")
     for table in ("offset_entries", "time_entries"):
         assert rows_of(summaries, table, staging) == expected[table]
-    summaries_ = [
-        {key: row[key] for key in ("position", "size_bytes", "last_offset")}
-        for row in rows_of(summaries, "batches", staging)
-    ]
-    assert summaries_ == [
-        {key: row[key] for key in ("position", "size_bytes", "last_offset")}
-        for row in expected["batches"]
-    ]
+    places, expected_places = (
+        [(row["position"], row["size_bytes"], row["last_offset"]) for row in rows]
+        for rows in (rows_of(summaries, "batches", staging), expected["batches"])
+    )
+    assert places == expected_places
 
 
 def test_a_task_of_nothing_writes_nothing(staging):
-    (summary,) = scan(
-        together(
-            [
-                SegmentTask(
-                    number=0,
-                    broker="made",
-                    topic="a",
-                    partition=0,
-                    segment=Segment(base_offset=0, state="active"),
-                )
-            ]
-        ),
-        staging,
-    )
-    assert (
-        summary.spans == {}
-        and [path for table in ROW_TABLES for path in (staging / table).iterdir()] == []
-    )
+    (summary,) = scan(together([empty_task(0)]), staging)
+    assert summary.spans == {}
+    assert [path for table in ROW_TABLES for path in (staging / table).iterdir()] == []

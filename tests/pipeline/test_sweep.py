@@ -2,6 +2,7 @@
 the segment was read.
 """
 
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -18,35 +19,32 @@ KEYS = ("topic", "partition", "segment_base_offset", "interval_bytes")
 def plainly(directory: Path) -> list[dict]:
     segments = []
     for partition in open_broker(directory).partitions:
-        for segment in [
-            segment_ for segment_ in partition.segments if segment_.is_in_use and segment_.log
-        ]:
-            batches = segment.batches()
-            owner = {
-                "broker": directory.name,
-                "topic": partition.topic,
-                "partition": partition.partition,
-            }
-            owner["segment_base_offset"] = segment.base_offset
-            rows = sweep.sweep(batches) if len(batches) else []
-            segments += [
-                owner | dict(zip(row.dtype.names, row.tolist(), strict=True)) for row in rows
-            ]
-    return sorted(segments, key=lambda row: [row[key] for key in KEYS])
+        owner = {
+            "broker": directory.name,
+            "topic": partition.topic,
+            "partition": partition.partition,
+        }
+        for segment in partition.segments:
+            if segment.is_in_use and len(segment.batches()):
+                segments += [
+                    owner
+                    | {"segment_base_offset": segment.base_offset}
+                    | dict(zip(row.dtype.names, row.tolist(), strict=True))
+                    for row in sweep.sweep(segment.batches())
+                ]
+    return sorted(segments, key=itemgetter(*KEYS))
 
 
 def rows(out: Path) -> list[dict]:
-    return sorted(
-        catalog.read(out).table("sweep").to_pylist(), key=lambda row: [row[key] for key in KEYS]
-    )
+    return sorted(catalog.read(out).table("sweep").to_pylist(), key=itemgetter(*KEYS))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "sample", [pytest.param("clean", marks=pytest.mark.nightly), "killed", "damaged"]
+    "sample",
+    [*(pytest.param(name, marks=pytest.mark.nightly) for name in ("clean", "killed")), "damaged"],
 )
 def test_each_segment_is_swept(sample, request, in_process, tmp_path):
-    """Three real brokers: every interval of every segment that has a batch."""
     directory = request.getfixturevalue(sample)
     in_process(directory, catalog=tmp_path / "catalog", findings=True)
     assert rows(tmp_path / "catalog") == plainly(directory)
@@ -64,10 +62,8 @@ def test_a_segment_read_in_stretches_is_swept_once(
 
 def test_what_was_swept_is_kept(in_process, tmp_path):
     """An unchanged segment is not read for it again; the sweep needs findings."""
-    broker, out = (
-        write_broker(tmp_path / "made", {"a-0": [[100] * 50, [120] * 60], "b-1": [[]]}),
-        tmp_path / "catalog",
-    )
+    out = tmp_path / "catalog"
+    broker = write_broker(tmp_path / "made", {"a-0": [[100] * 50, [120] * 60], "b-1": [[]]})
     in_process(broker, catalog=out, findings=True)
     before = rows(out)
     assert before == plainly(broker) and len(before) == 2 * len(sweep.INTERVALS)

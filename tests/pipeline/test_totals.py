@@ -34,85 +34,66 @@ def without(numbers: Sequence[int], *logs: Sequence[int]) -> list[int]:
     return [every - sum(parts) for every, *parts in zip(numbers, *logs, strict=True)]
 
 
-@pytest.fixture(params=SAMPLES)
+@pytest.fixture(params=SAMPLES, scope="module")
 def broker(request) -> Broker:
     return open_broker(request.getfixturevalue(request.param))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def everything(broker) -> list[int]:
     return counted(segment for partition in broker.partitions for segment in partition.segments)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def aside(broker) -> dict[str, list[int]]:
     """Returns the counts that some numbers leave out: files or directories with a suffix, indexes
     without a .log, KRaft's own log.
     """
     parts = broker.partitions
     usual = [part for part in parts if part.state == "current"]
+    all_segments = [segment for part in parts for segment in part.segments]
+    in_use = [segment for part in usual for segment in part.segments if segment.is_in_use]
+    renamed = [segment for part in parts if part.state != "current" for segment in part.live]
+    metadata = [part for part in usual if part.topic == "__cluster_metadata"]
     return {
-        "files": counted(
-            segment for part in parts for segment in part.segments if not segment.is_in_use
-        ),
-        "directories": counted(
-            segment for part in parts if part.state != "current" for segment in part.live
-        ),
-        "alone": counted(
-            segment
-            for part in usual
-            for segment in part.segments
-            if segment.is_in_use and not segment.log
-        ),
-        "metadata": counted(
-            segment for part in usual if part.topic == "__cluster_metadata" for segment in part.live
-        ),
+        "files": counted(segment for segment in all_segments if not segment.is_in_use),
+        "directories": counted(renamed),
+        "alone": counted(segment for segment in in_use if not segment.log),
+        "metadata": counted(segment for part in metadata for segment in part.live),
     }
 
 
-def test_the_broker_page_counts_all(broker, everything, in_process, tmp_path):
-    """It reads names and indexes itself, and batches from the catalog."""
+def test_the_broker_page_counts_all(broker, everything, aside, in_process, tmp_path):
+    """It reads names and indexes itself, and batches from the catalog, which has no rows of files
+    with a suffix but those of their segments.
+    """
     known = overview.with_entries(overview.inventory(broker)).total
-    assert [known.segments, known.offset_entries, known.time_entries] == [
-        everything[0],
-        *everything[2:],
-    ]
+    counts = [known.segments, known.offset_entries, known.time_entries]
+    assert counts == [everything[0], *everything[2:]]
     in_process(broker.path, catalog=tmp_path / "catalog")
-    assert (
-        sum(pq.read_table(tmp_path / "catalog" / "segments")["batches"].drop_null().to_pylist())
-        == everything[1]
-    )
-
-
-def test_the_catalog_has_no_rows_of_files_with_a_suffix(
-    broker, everything, aside, in_process, tmp_path
-):
-    """Only their segments."""
-    in_process(broker.path, catalog=tmp_path / "catalog")
-    tables = ("segments", "batches", "offset_entries", "time_entries")
-    rows = [pq.read_table(tmp_path / "catalog" / name).num_rows for name in tables]
-    assert rows == without(everything, [0, *aside["files"][1:]])
+    names = ("segments", "batches", "offset_entries", "time_entries")
+    tables = [pq.read_table(tmp_path / "catalog" / name) for name in names]
+    assert sum(tables[0]["batches"].drop_null().to_pylist()) == everything[1]
+    row_counts = [table.num_rows for table in tables]
+    assert row_counts == without(everything, [0, *aside["files"][1:]])
 
 
 def test_the_data_source_is_without_renamed_directories_too(broker, everything, aside):
     """Unless they are requested; segments of files with a suffix are rows."""
     files = [0, *aside["files"][1:]]
     options = {"mode": "DROPMALFORMED"}  # a tail without a batch is counted nowhere
-    assert [read(name, broker.path, **options).num_rows for name in FORMATS] == without(
-        everything, files, aside["directories"]
-    )
-    assert [
-        read(name, broker.path, **options, renamed="true").num_rows for name in FORMATS
-    ] == without(everything, files)
+    counts = [read(name, broker.path, **options).num_rows for name in FORMATS]
+    assert counts == without(everything, files, aside["directories"])
+    options["renamed"] = "true"
+    counts = [read(name, broker.path, **options).num_rows for name in FORMATS]
+    assert counts == without(everything, files)
 
 
 def test_tuning_is_without_what_is_not_in_use_and_without_metadata(broker, everything, aside):
     """Segments without a batch are counted: they have files and maps."""
     source = open_source(broker.path)
-    health, totals = (
-        source.total.measurement,
-        [case.disk_entries for case in source.cases if case.disk_entries],
-    )
+    health = source.total.measurement
+    totals = [case.disk_entries for case in source.cases if case.disk_entries]
     left = without(everything, *aside.values())
     assert [health.segments, health.parts.batches] == left[:2]
     if len(totals) == len(source.cases):
@@ -127,19 +108,14 @@ def test_tuning_is_without_what_is_not_in_use_and_without_metadata(broker, every
 
 def test_the_samples_numbers(clean):
     source = open_source(clean)
-    assert counted(
-        segment for partition in open_broker(clean).partitions for segment in partition.segments
-    ) == [94, 54_917, 5_442, 4_513]
-    assert [source.total.measurement.segments, source.total.measurement.parts.batches] == [
-        90,
-        54_196,
-    ]
+    partitions = open_broker(clean).partitions
+    counts = counted(segment for partition in partitions for segment in partition.segments)
+    assert counts == [94, 54_917, 5_442, 4_513]
+    measured = source.total.measurement
+    assert [measured.segments, measured.parts.batches] == [90, 54_196]
     assert (
         left_out_text(source.inactive_segments, is_metadata_left_out=source.metadata_left_out)
         == "Not counted: 3 segments that are not in use (-delete, .deleted), and __cluster_metadata."
     )
-    assert sorted(segment.mark for segment in source.inactive_segments) == [
-        "-delete",
-        ".deleted",
-        ".deleted",
-    ]
+    marks = sorted(segment.mark for segment in source.inactive_segments)
+    assert marks == ["-delete", ".deleted", ".deleted"]

@@ -14,9 +14,11 @@ from kafkaviz.format.names import CLEAN_SHUTDOWN, SERVER_PROPERTIES
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.ingest.stored_rows import UnchangedDirectories
+from tests.support.brokers import copy_partitions
 
 # but stamps: a full run places the rows of segments differently
 DRIVER_TABLES = ("partitions", "segments", "findings", "restart_steps", "retention", "checked")
+FOUR_PARTITIONS = ("accounts-0", "nulls-0", "refunds-0", "sensors-seconds-0")
 DAY_NS = 86_400 * 10**9
 RECOVERY_POINTS, LOG_STARTS = "recovery-point-offset-checkpoint", "log-start-offset-checkpoint"
 
@@ -101,7 +103,7 @@ def copies(monkeypatch) -> list[bool]:
     "sample",
     ["killed", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("clean", "damaged"))],
 )
-@pytest.mark.parametrize("findings", [True, False])
+@pytest.mark.parametrize("findings", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_copied_rows_are_those_that_would_be_made(
     sample, findings, request, in_process, tmp_path, copies
 ):
@@ -119,24 +121,24 @@ def test_copied_rows_are_those_that_would_be_made(
 
 
 @pytest.mark.parametrize("name", [name for name in CHANGES if name != "room is freed"])
-def test_each_change_is_noticed_by_itself(name, some_partitions, in_process, tmp_path, copies):
+def test_each_change_is_noticed_by_itself(name, clean, in_process, tmp_path, copies):
     """Each leaves some directories unchanged, except a kill and a limit, which concern all of them.
 
     No run looks at a file's allocated size.
     """
-    broker, out = tmp_path / "broker", tmp_path / "out"
-    shutil.copytree(some_partitions, broker)
+    broker, out = copy_partitions(clean, tmp_path / "broker", FOUR_PARTITIONS), tmp_path / "out"
     in_process(broker, catalog=out, findings=True)
     CHANGES[name](broker)
     in_process(broker, catalog=out, findings=True)
     copied = copies[-len(list(broker.glob("*-*/"))) :]
-    rows = all_rows(out)
+    rows = driver_rows(out)
     in_process(broker, catalog=out, findings=True, full=True)
-    rows_of_full_run = all_rows(out)
-    assert [rows[table] for table in DRIVER_TABLES] == [
-        rows_of_full_run[table] for table in DRIVER_TABLES
-    ]
+    assert rows == driver_rows(out)
     assert (True in copied) == (name not in ("it is killed", "a limit is set"))
+
+
+def driver_rows(out: Path) -> dict[str, list]:
+    return {name: catalog.read(out).table(name).to_pylist() for name in DRIVER_TABLES}
 
 
 def test_one_change_recomputes_one_directory(clean, in_process, tmp_path, copies):
