@@ -59,14 +59,10 @@ def main(directory: Path) -> None:
     for setting, value in {**settings(), SHUFFLES: "1", ENABLED: "true"}.items():
         builder = builder.config(setting, value)
     spark = builder.getOrCreate()
-    found = {
-        name: spark.read.format(name)
-        .option(SELECTIONS.get(name, "topics"), TOPICS)
-        .load(str(directory))
-        .limit(1)
-        .count()
-        for name in KEYS
-    }
+    found = {}
+    for name in KEYS:
+        source = spark.read.format(name).option(SELECTIONS.get(name, "topics"), TOPICS)
+        found[name] = source.load(str(directory)).limit(1).count()
     register(spark)
     report = {
         "kind": type(spark).__module__,

@@ -2,13 +2,14 @@
 
 import shutil
 from bisect import bisect_left
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kafkaviz import versions
-from kafkaviz.format import producer_snapshot, txn_index
+from kafkaviz.format import names, producer_snapshot, txn_index
 from kafkaviz.format.batch import HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.datasource.source_reader import Malformed
@@ -16,8 +17,9 @@ from kafkaviz.search.fetch import find_bounds
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import ConsumerRecord, fetches
 from tests.pipeline import whole_logs
-from tests.pipeline.source_reading import counted, read
+from tests.pipeline.source_reading import counted, read, read_together
 from tests.pipeline.transaction_batches import marker, of_producer, owned, plain, read_transactions
+from tests.support.brokers import copy_partitions
 
 START_MS = whole_logs.START_MS
 
@@ -38,6 +40,10 @@ def consumed(partition, start_offset: int = 0, most: int = 1000) -> list[int]:
     return offsets
 
 
+def offsets(directory: Path, **options: str) -> list[int]:
+    return read("kafka_records", directory, **options)["offset"].to_pylist()
+
+
 @pytest.fixture
 def broker_directory(tmp_path):
     """Returns two segments: producer 7 aborts in both, 8 commits, 9 stays open from offset 15 on;
@@ -45,16 +51,8 @@ def broker_directory(tmp_path):
     """
     directory = whole_logs.broker(tmp_path / "made")
     first = [plain(0), of_producer(7, 1), of_producer(8, 3), plain(5), marker(8, 6, 1)]
-    second = [
-        of_producer(7, 7),
-        marker(7, 9, 0),
-        of_producer(7, 10),
-        marker(7, 12, 1),
-        plain(13),
-        plain(14),
-        of_producer(9, 15),
-        plain(17),
-    ]
+    second = [of_producer(7, 7), marker(7, 9, 0), of_producer(7, 10), marker(7, 12, 1)]
+    second += [plain(13), plain(14), of_producer(9, 15), plain(17)]
     whole_logs.write(directory / "t-0", first)
     stem = whole_logs.write(directory / "t-0", second, 7)
     entries = np.array([(0, 7, 1, 9, 10)], txn_index.ENTRY)
@@ -65,21 +63,13 @@ def broker_directory(tmp_path):
 def test_a_consumer_sees_neither_aborted_nor_open_transactions(broker_directory):
     rows = read("kafka_records", broker_directory).to_pylist()
     assert [row["offset"] for row in rows] == [0, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14]
-    assert [row["offset"] for row in rows if row["is_control"]] == [
-        6,
-        9,
-        12,
-    ] and "aborted" not in rows[0]
+    assert [row["offset"] for row in rows if row["is_control"]] == [6, 9, 12]
+    assert "aborted" not in rows[0]
     assert [row["offset"] for row in rows if not row["is_control"]] == consumed(
         open_broker(broker_directory).partitions[0]
     )
-    assert read("kafka_records", broker_directory, offsets="11-16")["offset"].to_pylist() == [
-        11,
-        12,
-        13,
-        14,
-    ]
-    assert read("kafka_records", broker_directory, offsets="7-8").num_rows == 0
+    assert offsets(broker_directory, offsets="11-16") == [11, 12, 13, 14]
+    assert offsets(broker_directory, offsets="7-8") == []
 
 
 @pytest.mark.parametrize("txnindex", [True, False])
@@ -96,37 +86,26 @@ def test_uncommitted_shows_the_outcome_of_each(broker_directory, txnindex):
     assert [offset for offset, aborted in aborted_by_offset.items() if aborted is None] == [15, 16]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_aborted_transactions_of_a_real_broker(clean):
     """As a consumer gets them from the start of each segment on: with .txnindex files, snapshots,
     and one open transaction.
     """
     checked = 0
-    for partition in [
-        partition_
-        for partition_ in open_broker(clean).partitions
-        if partition_.topic in ("payments", "refunds")
-    ]:
+    for partition in open_broker(clean).partitions:
+        if partition.topic not in ("payments", "refunds"):
+            continue
         options = {"topics": partition.topic, "partitions": str(partition.partition)}
         rows = read("kafka_records", clean, **options, columns="offset,is_control").to_pylist()
         offsets = [row["offset"] for row in rows if not row["is_control"]]
         for segment in partition.live:
             place = bisect_left(offsets, segment.base_offset)
             assert consumed(partition, segment.base_offset) == offsets[place : place + 1000]
-        everything = read(
-            "kafka_records",
-            clean,
-            **options,
-            isolation="read_uncommitted",
-            columns="offset,aborted",
-        ).to_pylist()
-        limit = rows[-1]["offset"]
-        left_out = {row["offset"] for row in everything if row["offset"] <= limit} - {
-            row["offset"] for row in rows
-        }
-        assert left_out == {
-            row["offset"] for row in everything if row["aborted"] and row["offset"] <= limit
-        }
+        options |= {"isolation": "read_uncommitted", "columns": "offset,aborted"}
+        everything = read("kafka_records", clean, **options).to_pylist()
+        before_limit = [row for row in everything if row["offset"] <= rows[-1]["offset"]]
+        left_out = {row["offset"] for row in before_limit} - {row["offset"] for row in rows}
+        assert left_out == {row["offset"] for row in before_limit if row["aborted"]}
         checked += len(left_out)
     assert checked > 100
 
@@ -141,14 +120,10 @@ def test_a_range_reads_no_marker_that_decides_nothing_of_it(tmp_path, monkeypatc
             for batch in (of_producer(7, at), marker(7, at + 2, at % 2))
         ]
         whole_logs.write(directory / "t-0", batches, first)
-    expected = [
-        offset
-        for offset in read("kafka_records", directory)["offset"].to_pylist()
-        if 30 <= offset <= 40
-    ]
+    expected = [offset for offset in offsets(directory) if 30 <= offset <= 40]
     assert expected == [32, 33, 34, 35, 38, 39, 40]
     with counted(monkeypatch) as reads:
-        assert read("kafka_records", directory, offsets="30-40")["offset"].to_pylist() == expected
+        assert offsets(directory, offsets="30-40") == expected
     assert {name for name in reads.names if name.endswith(".log")} == {
         f"{first:020d}.log" for first in (0, 30)
     }
@@ -158,10 +133,7 @@ def test_a_range_reads_no_marker_that_decides_nothing_of_it(tmp_path, monkeypatc
     ("name", "needed"),
     [
         ("orders-0", {"00000000000000038321.snapshot"}),
-        (
-            "payments-0",
-            {"00000000000000000000.txnindex", "00000000000000007975.txnindex"},
-        ),
+        ("payments-0", {"00000000000000000000.txnindex", "00000000000000007975.txnindex"}),
     ],
 )
 def test_the_end_of_the_log_is_not_read_for_records_before_the_last_roll(
@@ -187,10 +159,8 @@ def test_the_end_of_the_log_is_not_read_for_records_before_the_last_roll(
 def test_a_range_reads_the_transaction_indexes_that_decide_about_it(clean, monkeypatch):
     """Earlier segments are not read, nor those after the one that decides all of it."""
     partition = open_broker(clean).partition("payments-0")
-    everything, batches = (
-        read_transactions(partition)[0],
-        np.concatenate([segment.batches() for segment in partition.live]),
-    )
+    everything = read_transactions(partition)[0]
+    batches = np.concatenate([segment.batches() for segment in partition.live])
     opened = {}
     for first in range(0, 17_001, 500):
         with counted(monkeypatch) as reads:
@@ -214,13 +184,12 @@ def test_a_transaction_that_was_open_at_the_last_roll_is_followed(tmp_path):
     snapshot = directory / "t-0" / "00000000000000000003.snapshot"
     producers["current_txn_first_offset"] = 1
     snapshot.write_bytes(producer_snapshot.build(producers))
-    assert read("kafka_records", directory, offsets="0-2")["offset"].to_pylist() == [0]
+    assert offsets(directory, offsets="0-2") == [0]
     producers["current_txn_first_offset"] = -1
     snapshot.write_bytes(producer_snapshot.build(producers))
     with pytest.raises(Malformed, match="abort other transactions"):
         read("kafka_records", directory, offsets="0-2")
-    rows = read("kafka_records", directory, offsets="0-2", mode="DROPMALFORMED")
-    assert rows["offset"].to_pylist() == [0]
+    assert offsets(directory, offsets="0-2", mode="DROPMALFORMED") == [0]
 
 
 def test_a_transaction_index_that_kafka_refuses_ends_the_query(broker_directory):
@@ -232,51 +201,26 @@ def test_a_transaction_index_that_kafka_refuses_ends_the_query(broker_directory)
         read("kafka_records", broker_directory)
     rows = read("kafka_records", broker_directory, mode="PERMISSIVE").to_pylist()
     assert sum("txnindex" in (row["problem"] or "") for row in rows) == 1
-    assert [row["offset"] for row in rows if row["offset"] is not None] == [
-        0,
-        3,
-        4,
-        5,
-        6,
-        9,
-        10,
-        11,
-        12,
-        13,
-        14,
-    ]
-    dropped = read("kafka_records", broker_directory, mode="DROPMALFORMED")["offset"].to_pylist()
-    assert (
-        dropped
-        == read("kafka_records", broker_directory, mode="PERMISSIVE", columns="offset")["offset"]
-        .drop_null()
-        .to_pylist()
-    )
+    sound = [row["offset"] for row in rows if row["offset"] is not None]
+    assert sound == [0, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14]
+    assert offsets(broker_directory, mode="DROPMALFORMED") == sound
     assert read("kafka_batches", broker_directory).num_rows == 13
 
 
-def copy_payments(clean: Path, tmp_path: Path) -> Path:
+@pytest.fixture
+def payments(clean, tmp_path) -> Path:
     """Returns a broker directory that was shut down cleanly, with only the log payments-0."""
-    directory = tmp_path / "kafka"
-    directory.mkdir()
-    for name in ("meta.properties", ".kafka_cleanshutdown"):
-        shutil.copy(clean / name, directory / name)
-    shutil.copytree(clean / "payments-0", directory / "payments-0")
-    return directory
+    return copy_partitions(clean, tmp_path / "kafka", ("payments-0",))
 
 
-def test_without_its_transaction_indexes_a_log_shows_the_same(clean, tmp_path):
+def test_without_its_transaction_indexes_a_log_shows_the_same(payments):
     """On a log of 4.3.1 the markers replace the .txnindex files."""
-    directory = copy_payments(clean, tmp_path)
-    expected = read("kafka_records", directory)["offset"].to_pylist()
-    for path in (directory / "payments-0").glob("*.txnindex"):
+    expected = offsets(payments)
+    for path in (payments / "payments-0").glob("*.txnindex"):
         path.write_bytes(b"\1" + path.read_bytes()[1:])
-    assert read("kafka_records", directory, mode="DROPMALFORMED")["offset"].to_pylist() == expected
-    assert (
-        len(read("kafka_records", directory, isolation="read_uncommitted", mode="DROPMALFORMED"))
-        > len(expected)
-        > 10_000
-    )
+    assert offsets(payments, mode="DROPMALFORMED") == expected
+    everything = offsets(payments, isolation="read_uncommitted", mode="DROPMALFORMED")
+    assert len(everything) > len(expected) > 10_000
 
 
 def replicas(tmp_path, ends: dict[str, int], clusters: dict[str, str] | None = None) -> list[str]:
@@ -291,26 +235,24 @@ def replicas(tmp_path, ends: dict[str, int], clusters: dict[str, str] | None = N
 
 
 def brokers_of(name: str, directories: list[str], **options: str) -> list[str]:
-    import json
-
-    return read(name, directories[0], paths=json.dumps(directories), **options)[
-        "broker"
-    ].to_pylist()
+    return read_together(name, directories, **options)["broker"].to_pylist()
 
 
 def test_of_several_replicas_one_is_read(tmp_path):
     directories = replicas(tmp_path, {"broker-3": 5, "broker-1": 4, "broker-2": 5})
     assert brokers_of("kafka_records", directories) == ["broker-2"] * 5
-    assert (
-        sorted(brokers_of("kafka_records", directories, replicas="all"))
-        == ["broker-1"] * 4 + ["broker-2"] * 5 + ["broker-3"] * 5
-    )
+    everything = read_together("kafka_records", directories, replicas="all")
+    assert Counter(everything["broker"].to_pylist()) == {
+        "broker-1": 4,
+        "broker-2": 5,
+        "broker-3": 5,
+    }
+    assert set(everything["replica_reason"].to_pylist()) == {None}
     shutil.copytree(tmp_path / "broker-1" / "t-0", tmp_path / "broker-1" / "u-0")
     assert sorted(brokers_of("kafka_records", directories)) == ["broker-1"] * 4 + ["broker-2"] * 5
 
 
 def test_the_formats_of_files_have_every_replica(tmp_path):
-    """replicas=one gives the files of the replica that records are read from."""
     directories = replicas(tmp_path, {"broker-1": 4, "broker-2": 5})
     for name in ("kafka_segments", "kafka_batches", "kafka_time_index"):
         assert set(brokers_of(name, directories)) == {"broker-1", "broker-2"}
@@ -330,10 +272,9 @@ def test_what_is_known_to_be_no_replica_is_read(tmp_path):
         whole_logs.write(path, [plain(offset) for offset in range(3 + number)])
     assert len(brokers_of("kafka_records", list(map(str, alone)))) == 7
     directories = replicas(tmp_path, {"broker-1": 4, "broker-2": 5})
-    for path, topic_id in zip(
-        directories, ("AkXzOiiERbadGF_c6qNvhw", "BkXzOiiERbadGF_c6qNvhw"), strict=True
-    ):
-        (Path(path) / "t-0" / "partition.metadata").write_text(f"version: 0\ntopic_id: {topic_id}")
+    for path, letter in zip(directories, "AB", strict=True):
+        text = f"version: 0\ntopic_id: {letter}kXzOiiERbadGF_c6qNvhw"
+        (Path(path) / "t-0" / "partition.metadata").write_text(text)
     assert len(brokers_of("kafka_records", directories)) == 9
 
 
@@ -367,44 +308,38 @@ def flip_bytes(data: bytes) -> dict[str, bytes]:
     }
 
 
-def test_a_transaction_index_that_is_wrong_ends_the_query(clean, tmp_path):
-    """A real broker's, 4.3.1: whatever is changed in it, no aborted record is a row. The other
-    modes use the markers.
+def test_a_transaction_index_that_is_wrong_ends_the_query(payments):
+    """A real broker's, 4.3.1: whatever is changed in it, no aborted record is a row. Without
+    FAILFAST the markers are used.
     """
-    directory = copy_payments(clean, tmp_path)
-    expected = read("kafka_records", directory)["offset"].to_pylist()
-    for path in sorted((directory / "payments-0").glob("*.txnindex")):
+    expected = offsets(payments)
+    for path in sorted((payments / "payments-0").glob("*.txnindex")):
         data = path.read_bytes()
         for how, damaged in flip_bytes(data).items():
             path.write_bytes(damaged)
             with pytest.raises(Malformed, match=path.name):
-                read("kafka_records", directory)
-            for mode in ("PERMISSIVE", "DROPMALFORMED"):
-                rows = read("kafka_records", directory, mode=mode, columns="offset")
-                assert rows["offset"].drop_null().to_pylist() == expected, (path, how)
+                offsets(payments, columns="offset")
+            dropped = offsets(payments, mode="DROPMALFORMED", columns="offset")
+            assert dropped == expected, (path, how)
         path.unlink()
         with pytest.raises(Malformed, match=path.name):
-            read("kafka_records", directory)
+            offsets(payments)
         path.write_bytes(data)
-    assert read("kafka_records", directory)["offset"].to_pylist() == expected
+    assert offsets(payments) == expected
 
 
-def test_a_range_is_held_against_markers_that_lie_after_it(clean, tmp_path):
+def test_a_range_is_held_against_markers_that_lie_after_it(payments):
     """The entry that hides records of the range is missing; its marker is in the same segment."""
-    directory = tmp_path / "kafka"
-    directory.mkdir()
-    shutil.copy(clean / "meta.properties", directory)
-    shutil.copytree(clean / "payments-0", directory / "payments-0")
-    path = directory / "payments-0" / f"{0:020d}.txnindex"
+    (payments / names.CLEAN_SHUTDOWN).unlink()
+    path = payments / "payments-0" / f"{0:020d}.txnindex"
     entries = txn_index.parse(path.read_bytes())
     entry = next(entry for entry in entries if entry["last_offset"] - entry["first_offset"] > 10)
     asked = f"{entry['first_offset']}-{entry['first_offset'] + 1}"
-    whole = read("kafka_records", directory, offsets=asked)["offset"].to_pylist()
+    whole = offsets(payments, offsets=asked)
     path.write_bytes(txn_index.build(entries[entries != entry]))
     with pytest.raises(Malformed, match=path.name):
-        read("kafka_records", directory, offsets=asked)
-    rows = read("kafka_records", directory, offsets=asked, mode="DROPMALFORMED")
-    assert rows["offset"].to_pylist() == whole
+        offsets(payments, offsets=asked)
+    assert offsets(payments, offsets=asked, mode="DROPMALFORMED") == whole
 
 
 @pytest.mark.parametrize("offsets", ["10000-10010", "8000-9000", "9459-10458"])
@@ -428,4 +363,4 @@ def test_an_empty_batch_that_compaction_left_is_held_against_nothing(tmp_path):
     producers["producer_id"], producers["current_txn_first_offset"] = 7, -1
     snapshot = directory / "t-0" / "00000000000000000005.snapshot"
     snapshot.write_bytes(producer_snapshot.build(producers))
-    assert read("kafka_records", directory)["offset"].to_pylist() == [4]
+    assert offsets(directory) == [4]

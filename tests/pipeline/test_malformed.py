@@ -46,7 +46,6 @@ def corrupt(tmp_path: Path, codec_name: str = "none") -> tuple[Path, list[int]]:
 
 @pytest.mark.parametrize("codec_name", ["none", "zstd"])
 def test_a_corrupt_batch_ends_the_query(tmp_path, codec_name):
-    """By default, with the file, the byte of the checksum, and what to do."""
     directory, (first, *_) = corrupt(tmp_path, codec_name)
     words = (
         rf"hurt-0/0+\.log, byte {first + 17}: Record is corrupt \(stored crc = .*; option "
@@ -95,9 +94,9 @@ def test_corrupt_batches_are_rows_or_left_out(tmp_path, caplog, codec_name):
     rows = read("kafka_records", directory, mode="permissive").to_pylist()
     assert [row["offset"] for row in rows if row["problem"] is None] == sound
     problems = [row for row in rows if row["problem"]]
-    assert [row["batch_position"] for row in problems] == starts and all(
-        row["offset"] is None for row in problems
-    )
+    assert [(row["batch_position"], row["offset"]) for row in problems] == [
+        (start, None) for start in starts
+    ]
     assert all(f"{0:020d}.log, byte " in row["problem"] for row in problems)
     assert read("kafka_records", directory, problems="true").to_pylist() == rows
     table = read("kafka_records", directory, mode="DROPMALFORMED")
@@ -105,35 +104,12 @@ def test_corrupt_batches_are_rows_or_left_out(tmp_path, caplog, codec_name):
     assert f"byte {starts[0] + 17}: Record is corrupt" in caplog.text
 
 
-def test_any_changed_byte_is_detected(tmp_path):
-    """One bit anywhere in the part that the checksum covers, from the attributes on."""
-    batches = [whole_logs.batch(10 * number, [START_MS] * 2, 8) for number in range(3)]
-    directory = whole_logs.broker(tmp_path / "made")
-    for at in range(CRC_START - 4, len(batches[1])):
-        whole_logs.write(directory / "hurt-0", [batches[0], flipped(batches[1], at), batches[2]])
-        rows = read(
-            "kafka_records", directory, mode="PERMISSIVE", isolation="read_uncommitted"
-        ).to_pylist()
-        assert [row["offset"] for row in rows] == [0, 1, None, 20, 21], at
-
-
 def test_batches_show_their_checksums(tmp_path):
     """crc_valid of each; no other column reads it, and no batch is left out for it."""
     directory, _ = corrupt(tmp_path)
-    assert read("kafka_batches", directory)["crc_valid"].to_pylist() == [
-        True,
-        False,
-        True,
-        True,
-        True,
-    ]
-    assert read("kafka_batches", directory, columns="crc_valid")["crc_valid"].to_pylist() == [
-        True,
-        False,
-        True,
-        True,
-        True,
-    ]
+    for options in ({}, {"columns": "crc_valid"}):
+        are_valid = read("kafka_batches", directory, **options)["crc_valid"].to_pylist()
+        assert are_valid == [True, False, True, True, True]
 
 
 def test_checksums_are_read_where_a_query_needs_them(tmp_path, monkeypatch):
@@ -170,7 +146,6 @@ def test_a_file_that_vanishes_ends_the_query(broker_directory, name):
 
 @pytest.mark.parametrize("kind", ["log", "index"])
 def test_a_file_that_may_not_be_read_ends_the_query(broker_directory, kind, monkeypatch):
-    """A .log, and an .index that a column or a cut needs."""
     opened, hidden = open, f"{0:020d}.{kind}"
 
     def refusing(path, *arguments, **more):
@@ -189,10 +164,8 @@ def test_a_file_that_may_not_be_read_ends_the_query(broker_directory, kind, monk
         with pytest.raises(Malformed, match="may not be read"):
             read("kafka_records", broker_directory, mode="DROPMALFORMED")
         rows = read("kafka_records", broker_directory, mode="PERMISSIVE").to_pylist()
-        problems = [row for row in rows if row["problem"]]
-        assert len(rows) == 1000 + len(problems) and {
-            (row["topic"], row["offset"]) for row in problems
-        } == {("a", None)}
+        problems = [(row["topic"], row["offset"]) for row in rows if row["problem"]]
+        assert len(rows) == 1000 + len(problems) and set(problems) == {("a", None)}
 
 
 def test_a_directory_that_may_not_be_read_ends_the_query(broker_directory, monkeypatch, caplog):
@@ -205,10 +178,8 @@ def test_a_directory_that_may_not_be_read_ends_the_query(broker_directory, monke
         return scandir(path)
 
     (broker_directory / "recovery-point-offset-checkpoint").write_text("what is this")
-    assert (
-        read("kafka_records", broker_directory).num_rows == 2000
-        and "recovery-point-offset-checkpoint" in caplog.text
-    )
+    assert read("kafka_records", broker_directory).num_rows == 2000
+    assert "recovery-point-offset-checkpoint" in caplog.text
     monkeypatch.setattr(os, "scandir", refusing)
     for name in FORMATS:
         for mode in ("FAILFAST", "DROPMALFORMED"):
@@ -224,11 +195,8 @@ def test_a_torn_tail_ends_the_query_and_zeros_do_not(broker_directory):
     log = broker_directory / "a-0" / f"{0:020d}.log"
     data = log.read_bytes()
     log.write_bytes(data + bytes(5000))
-    assert (
-        read("kafka_records", broker_directory).num_rows
-        == read("kafka_batches", broker_directory).num_rows * 10
-        == 2000
-    )
+    assert read("kafka_records", broker_directory).num_rows == 2000
+    assert read("kafka_batches", broker_directory).num_rows == 200
     log.write_bytes(data + whole_logs.batch(1000, [START_MS])[:70])
     for name in ("kafka_records", "kafka_batches"):
         with pytest.raises(Malformed, match=f"byte {len(data)}: 70 bytes are not a whole batch"):

@@ -3,7 +3,6 @@ for reading a replica.
 """
 
 import datetime
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +11,6 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.pipeline.datasource import records
-from kafkaviz.pipeline.datasource.replica_choice import ReplicaReason
 from kafkaviz.pipeline.datasource.source_schema import (
     FORMATS,
     NOT_NULL,
@@ -52,12 +50,8 @@ def test_magic_0_and_1_have_no_producer_and_no_leader_epoch(shared):
     directory = unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
     topics = "mixed.*,v0.gzip,v1.snappy"
     names = ("topic", "segment_base_offset", "position", "magic")
-    batches = {
-        (row["topic"], row["segment_base_offset"], row["position"]): row["magic"]
-        for row in read(
-            "kafka_batches", directory, topics=topics, columns=",".join(names)
-        ).to_pylist()
-    }
+    table = read("kafka_batches", directory, topics=topics, columns=",".join(names))
+    batches = {tuple(row.values())[:3]: row["magic"] for row in table.to_pylist()}
     absent = {0: set(), 1: set(), 2: set()}
     names = ("topic", "segment_base_offset", "batch_position", *ORIGIN)
     for row in read("kafka_records", directory, topics=topics, columns=",".join(names)).to_pylist():
@@ -76,10 +70,8 @@ def test_timestamps_are_those_in_milliseconds(clean):
     assert table.schema.field("timestamp").type == pa.timestamp("us", tz="UTC")
     rows = table.to_pylist()
     assert min(row["timestamp_ms"] for row in rows) == 0
-    assert all(
-        row["timestamp"] == zero + datetime.timedelta(milliseconds=row["timestamp_ms"])
-        for row in rows
-    )
+    for row in rows:
+        assert row["timestamp"] == zero + datetime.timedelta(milliseconds=row["timestamp_ms"])
     batch = read("kafka_batches", clean, topics="clicks-gzip").to_pylist()[0]
     for name in ("base_timestamp", "max_timestamp"):
         since = datetime.timedelta(milliseconds=batch[f"{name}_ms"])
@@ -100,10 +92,8 @@ def test_a_record_without_a_time_has_a_null(tmp_path):
     directory = whole_logs.broker(tmp_path / "made")
     whole_logs.write(directory / "t-0", [whole_logs.batch(0, [-1]), whole_logs.batch(1, [5])])
     rows = read("kafka_records", directory).to_pylist()
-    assert [(row["timestamp_ms"], row["timestamp"] is None) for row in rows] == [
-        (-1, True),
-        (5, False),
-    ]
+    times = [(row["timestamp_ms"], row["timestamp"] is None) for row in rows]
+    assert times == [(-1, True), (5, False)]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -135,32 +125,3 @@ def test_a_row_of_a_problem_has_nulls(name):
     """Only the broker, the topic and the partition are known."""
     schema = columns(name, parse_options({"mode": "PERMISSIVE"}))
     assert {field.name for field in schema if not field.nullable} == set(PROBLEM_ROW_COLUMNS)
-
-
-def test_a_replica_says_why_it_is_read(tmp_path):
-    """The only one, the longest, or the first by name of equally long ones; null for all replicas."""
-    paths = []
-    for name, ends in {"broker-1": (4, 5, 6), "broker-2": (5, 5, 0)}.items():
-        directory = whole_logs.broker(tmp_path / name)
-        for partition, end in enumerate(ends):
-            batches = [whole_logs.batch(offset, [START_MS]) for offset in range(end)]
-            if batches:
-                whole_logs.write(directory / f"t-{partition}", batches)
-        paths.append(str(directory))
-    expected = {
-        (0, "broker-2", ReplicaReason.LAST_END),
-        (1, "broker-1", ReplicaReason.FIRST_BROKER),
-        (2, "broker-1", ReplicaReason.ONLY),
-    }
-    assert reasons("kafka_records", paths) == expected
-    assert reasons("kafka_batches", paths, replicas="one") == expected
-    assert reasons("kafka_segments", paths, replicas="one") == expected
-    assert {reason for _, _, reason in reasons("kafka_records", paths, replicas="all")} == {None}
-    assert "replica_reason" not in read("kafka_batches", Path(paths[0])).column_names
-
-
-def reasons(name: str, paths: list[str], **options: str) -> set[tuple[int, str, str | None]]:
-    import json
-
-    rows = read(name, Path(paths[0]), paths=json.dumps(paths), **options).to_pylist()
-    return {(row["partition"], row["broker"], row["replica_reason"]) for row in rows}

@@ -63,20 +63,19 @@ def twin(data: bytes) -> tuple[list[dict], list[int]]:
             troubles.append(position)
             continue
         for parsed_record in parsed:
-            headers = [{"name": name, "value": value} for name, value in parsed_record.headers]
+            key, value = parsed_record.key, parsed_record.value
+            headers = [{"name": name, "value": data} for name, data in parsed_record.headers]
             read_rows.append(
                 {
                     "batch_position": position,
                     "offset": parsed_record.offset,
                     "timestamp_ms": parsed_record.timestamp_ms,
                     "is_control": bool(is_control(np.array([row]))[0]),
-                    "key_size_bytes": None if parsed_record.key is None else len(parsed_record.key),
-                    "value_size_bytes": None
-                    if parsed_record.value is None
-                    else len(parsed_record.value),
+                    "key_size_bytes": None if key is None else len(key),
+                    "value_size_bytes": None if value is None else len(value),
                     "header_count": len(headers),
-                    "key": parsed_record.key,
-                    "value": parsed_record.value,
+                    "key": key,
+                    "value": value,
                     "headers": headers,
                 }
             )
@@ -137,15 +136,11 @@ def test_a_fault_leaves_its_neighbours():
 
 def test_bytes_after_the_last_record_are_a_fault():
     """As in Kafka's iterator, compressed or not; the neighbours' records are returned."""
-    body = (
-        record.build(
-            [
-                record.Record(offset_delta=delta, timestamp_delta_ms=0, key=None, value=b"value")
-                for delta in range(3)
-            ]
-        )
-        + b"\0"
-    )
+    parts = [
+        record.Record(offset_delta=delta, timestamp_delta_ms=0, key=None, value=b"value")
+        for delta in range(3)
+    ]
+    body = record.build(parts) + b"\0"
     for name, data in (("none", body), ("zstd", codec.compress("zstd", body))):
         hurt = whole_logs.framed(10, data, [START_MS] * 3, codec.CODECS.index(name))
         log = whole_logs.batch(0, [START_MS] * 4) + hurt + whole_logs.batch(20, [START_MS])
@@ -153,7 +148,6 @@ def test_bytes_after_the_last_record_are_a_fault():
 
 
 def test_limits_leave_out_the_rest():
-    """Offsets and times within limits, with and without payload."""
     data = b"".join(
         whole_logs.batch(10 * number, range(START_MS + number, START_MS + number + 10))
         for number in range(20)

@@ -69,7 +69,6 @@ def test_credentials_of_a_session_become_variables(spark):
 
 
 def test_a_format_with_credentials_prints_without_them():
-    """In Python's repr of a class and of its instances."""
     source = session_source(
         BatchesSource, pushes_filters=False, is_local=True, credentials=(("NAME", SECRET),)
     )

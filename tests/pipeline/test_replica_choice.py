@@ -16,7 +16,7 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.datasource.replica_choice import ReplicaReason
 from tests.conftest import DATA, REPLICAS
 from tests.pipeline import whole_logs
-from tests.pipeline.source_reading import read
+from tests.pipeline.source_reading import read_together
 from tests.support.cases import all_cases
 
 with gzip.open(DATA / "kafka-4.4.0-replica.json.gz", "rt") as file:
@@ -53,13 +53,7 @@ def replicas(tmp_path, *leave_out: str, brokers: dict[str, str]) -> list[str]:
 
 def choices(paths: list[str]) -> dict[str, tuple[str, str]]:
     columns = "broker,topic,partition,replica_reason"
-    rows = read(
-        "kafka_segments",
-        Path(paths[0]),
-        paths=json.dumps(paths),
-        replicas="one",
-        columns=columns,
-    )
+    rows = read_together("kafka_segments", paths, replicas="one", columns=columns)
     return {
         f"{row['topic']}-{row['partition']}": (row["broker"], row["replica_reason"])
         for row in rows.to_pylist()
@@ -107,11 +101,9 @@ def test_no_record_is_read_that_the_cluster_drops(tmp_path, name):
     """The records of the leader's files, and none of those that 4.4.0 truncated."""
     other = "12".replace(LEADERS[name], "")
     paths = replicas(tmp_path / name, brokers={"a": LEADERS[name], "b": other})
-    rows = read(
-        "kafka_files", Path(paths[0]), paths=json.dumps(paths[::-1]), subscribe=name[:-2]
-    ).to_pylist()
+    rows = read_together("kafka_files", paths[::-1], subscribe=name[:-2])
     story = STORY[name]["replicas"][LEADERS[name]]
-    assert [row["offset"] for row in rows] == list(range(story["log_start"], story["log_end"]))
+    assert rows["offset"].to_pylist() == list(range(story["log_start"], story["log_end"]))
 
 
 def test_a_metadata_log_that_is_older_than_an_election_says_nothing(tmp_path, brokers):

@@ -102,9 +102,7 @@ def test_the_probe_shows_what_spark_does(pushing, clean, monkeypatch):
     queries = []
     keeps_apart = probes.isolates_filters
     monkeypatch.setattr(
-        probes,
-        "isolates_filters",
-        lambda spark: queries.append(keeps_apart(spark)) or queries[-1],
+        probes, "isolates_filters", lambda spark: queries.append(keeps_apart(spark)) or queries[-1]
     )
     probes._CACHE.clear()
     assert (

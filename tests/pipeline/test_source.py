@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from pyspark.sql.datasource import (
     EqualTo,
+    Filter,
     GreaterThan,
     GreaterThanOrEqual,
     In,
@@ -18,19 +19,27 @@ from pyspark.sql.datasource import (
     LessThan,
     LessThanOrEqual,
 )
+from pyspark.sql.functions import spark_partition_id
 from pyspark.sql.types import LongType, StringType, StructType
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import offset_index, producer_snapshot, time_index
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import open_broker
-from kafkaviz.pipeline.datasource import probes
-from kafkaviz.pipeline.datasource.source import SOURCES, RecordsSource, directories, register
+from kafkaviz.pipeline.datasource import probes, source_plan
+from kafkaviz.pipeline.datasource.pushdown import NumberRange, PushedFilters
+from kafkaviz.pipeline.datasource.source import RecordsSource, directories, register
 from kafkaviz.pipeline.datasource.source_reader import Malformed
-from kafkaviz.pipeline.datasource.source_schema import FORMATS, PARTITION_COLUMNS, BadOption
+from kafkaviz.pipeline.datasource.source_schema import (
+    FORMATS,
+    PARTITION_COLUMNS,
+    BadOption,
+    SourceOptions,
+)
+from kafkaviz.pipeline.read.inventory import inventory
 from tests.pipeline import whole_logs
 from tests.pipeline.plain_rows import tables_of
-from tests.pipeline.source_reading import counted, read
+from tests.pipeline.source_reading import counted, read, reader_of
 
 TABLES = {
     "kafka_segments": "segments",
@@ -38,44 +47,35 @@ TABLES = {
     "kafka_offset_index": "offset_entries",
     "kafka_time_index": "time_entries",
 }
-SAMPLES = ("clean", "killed", "damaged")
 START_MS = whole_logs.START_MS
 # whole batches, even in damaged segments
 EVERYTHING = {"mode": "DROPMALFORMED", "isolation": "read_uncommitted"}
+RECORD_COLUMNS = ("offset", "timestamp_ms", "key", "value")
 OWN = {"meta.properties"}  # what a broker directory is known by
 
 
 def plain_records(directory: Path, patterns: Sequence[str]) -> list[dict]:
     rows_ = []
-    for partition in [
-        partition
-        for partition in open_broker(directory).partitions
-        if any(fnmatch(partition.topic, pattern) for pattern in patterns)
-    ]:
-        for segment in [
-            segment_ for segment_ in partition.segments if segment_.is_in_use and segment_.log
-        ]:
-            owner = {
-                "broker": directory.name,
-                "topic": partition.topic,
-                "partition": partition.partition,
-            }
+    for partition in open_broker(directory).partitions:
+        if not any(fnmatch(partition.topic, pattern) for pattern in patterns):
+            continue
+        owner = {
+            "broker": directory.name,
+            "topic": partition.topic,
+            "partition": partition.partition,
+        }
+        for segment in partition.segments:
+            if not (segment.is_in_use and segment.log):
+                continue
             for position in segment.batches()["position"].tolist():
-                for record in segment.records(position):
-                    rows_.append(
-                        owner
-                        | {
-                            "segment_base_offset": segment.base_offset,
-                            "batch_position": position,
-                            "offset": record.offset,
-                            "timestamp_ms": record.timestamp_ms,
-                            "key": record.key,
-                            "value": record.value,
-                            "headers": [
-                                {"name": name, "value": value} for name, value in record.headers
-                            ],
-                        }
-                    )
+                place = {"segment_base_offset": segment.base_offset, "batch_position": position}
+                rows_ += [
+                    owner
+                    | place
+                    | {name: getattr(record, name) for name in RECORD_COLUMNS}
+                    | {"headers": [{"name": key, "value": value} for key, value in record.headers]}
+                    for record in segment.records(position)
+                ]
     return rows_
 
 
@@ -104,6 +104,14 @@ def big(tmp_path_factory) -> Path:
     return directory
 
 
+def between(column: str, least: int, most: int) -> list[Filter]:
+    return [GreaterThanOrEqual((column,), least), LessThanOrEqual((column,), most)]
+
+
+def files_of(base_offset: int) -> set[str]:
+    return {f"{base_offset:020d}.{suffix}" for suffix in ("log", "index", "timeindex")}
+
+
 def size_of(directory: Path) -> int:
     return sum(path.stat().st_size for path in directory.rglob("*.log"))
 
@@ -112,56 +120,36 @@ def size_of(directory: Path) -> int:
 @pytest.mark.parametrize("sample", ["some_partitions", "killed", "damaged"])
 @pytest.mark.parametrize("name", TABLES)
 def test_rows_are_those_of_the_plain_reader(name, sample, request):
-    """Three real brokers with every column, in one task and in many, cut inside segments."""
     directory = request.getfixturevalue(sample)
+    without = {*PARTITION_COLUMNS, "uncompressed_bytes"}
     expected = [
-        {
-            key: value
-            for key, value in row.items()
-            if key not in PARTITION_COLUMNS and key != "uncompressed_bytes"
-        }
+        {key: value for key, value in row.items() if key not in without}
         for row in tables_of(directory)[TABLES[name]]
     ]
-    whole, cut = (
-        read(
-            name,
-            directory,
-            task_bytes=task_bytes,
-            renamed="true",
-            mode="DROPMALFORMED",
-            columns=",".join(expected[0]),
-        )
-        for task_bytes in ("1000000000", "40000")
-    )
+    options = {"renamed": "true", "mode": "DROPMALFORMED", "columns": ",".join(expected[0])}
+    whole = read(name, directory, task_bytes="1000000000", **options)
+    cut = read(name, directory, task_bytes="40000", **options)
     assert whole.to_pylist() == expected and cut.equals(whole)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize(
+    "sample", ["damaged", "killed", pytest.param("clean", marks=pytest.mark.nightly)]
+)
 def test_records_are_those_of_the_plain_reader(sample, request):
     directory = request.getfixturevalue(sample)
     topics = ["clicks-mixed" if sample == "clean" else "clicks-*", "append-time"]
     topics += ["__transaction_state", "refunds"]
-    expected, topics = plain_records(directory, topics), ",".join(topics)
-    columns = "broker,topic,partition,segment_base_offset,batch_position,offset,timestamp_ms,key,value,headers"
-    whole, cut = (
-        read(
-            "kafka_records",
-            directory,
-            topics=topics,
-            task_bytes=task_bytes,
-            payload="true",
-            columns=columns,
-            **EVERYTHING,
-        )
-        for task_bytes in ("1000000000", "100000")
-    )
+    expected = plain_records(directory, topics)
+    selection = {"topics": ",".join(topics), **EVERYTHING}
+    options = {"payload": "true", "columns": ",".join(expected[0]), **selection}
+    whole = read("kafka_records", directory, task_bytes="1000000000", **options)
+    cut = read("kafka_records", directory, task_bytes="100000", **options)
     assert whole.to_pylist() == expected and cut.equals(whole)
-    sizes = read("kafka_records", directory, topics=topics, **EVERYTHING)
+    sizes = read("kafka_records", directory, **selection)
     for name in ("key", "value"):
-        assert sizes[f"{name}_size_bytes"].to_pylist() == [
-            None if record[name] is None else len(record[name]) for record in expected
-        ]
+        lengths = [None if record[name] is None else len(record[name]) for record in expected]
+        assert sizes[f"{name}_size_bytes"].to_pylist() == lengths
     assert "key" not in sizes.column_names
     owner = ["topic", "partition", "segment_base_offset"]
     columns = ",".join([*owner, "position", "is_control"])
@@ -178,29 +166,15 @@ def test_rows_of_every_recorded_broker(shared):
     for packed in [archive for archive in archives if ".expected." not in archive.name]:
         directory = unpack_if_archive(packed)
         expected = tables_of(directory)["batches"]
-        table = read(
-            "kafka_batches",
-            directory,
-            task_bytes="200000",
-            renamed="true",
-            mode="DROPMALFORMED",
-            columns=",".join(expected[0]),
-        )
+        options = {"task_bytes": "200000", "renamed": "true", "mode": "DROPMALFORMED"}
+        columns = ",".join(expected[0])
+        table = read("kafka_batches", directory, columns=columns, **options)
         assert table.to_pylist() == expected, packed.name
         topics = ["mixed.*", "native.*", "v?.*", "weblogs", "clicks-*"]
         records = plain_records(directory, topics)
-        table = read(
-            "kafka_records",
-            directory,
-            topics=",".join(topics),
-            task_bytes="200000",
-            payload="true",
-            renamed="true",
-            **EVERYTHING,
-        )
-        assert [row["value"] for row in table.to_pylist()] == [
-            record["value"] for record in records
-        ], packed.name
+        options |= {"topics": ",".join(topics), "payload": "true", **EVERYTHING}
+        values = read("kafka_records", directory, **options)["value"].to_pylist()
+        assert values == [record["value"] for record in records], packed.name
         checked += len(records)
     assert checked > 50_000
 
@@ -212,17 +186,13 @@ def test_a_topic_a_partition_and_a_segment_open_no_other_file(big, monkeypatch):
             big,
             [EqualTo(("topic",), "clicks"), IsNotNull(("topic",)), EqualTo(("partition",), 3)],
         )
-    assert rows.num_rows == 500 and reads.names - OWN == {
-        f"{0:020d}{suffix}" for suffix in (".log", ".index", ".timeindex")
-    }
+    assert rows.num_rows == 500 and reads.names - OWN == files_of(0)
     assert read("kafka_batches", big, topics="cl*,gone").num_rows == 500
     assert read("kafka_batches", big, [In(("topic",), ("clicks", "gone"))]).num_rows == 500
     assert read("kafka_batches", big, [EqualTo(("partition",), 9)]).num_rows == 0
     with counted(monkeypatch) as reads:
         assert read("kafka_batches", big, [EqualTo(("segment_base_offset",), 6400)]).num_rows == 400
-    assert reads.names - OWN == {
-        f"{6400:020d}{suffix}" for suffix in (".log", ".index", ".timeindex")
-    }
+    assert reads.names - OWN == files_of(6400)
 
 
 @pytest.mark.parametrize("task_bytes", ["1000000000", "1000000"])
@@ -243,8 +213,8 @@ def test_an_offset_range_reads_a_fraction(big, task_bytes, monkeypatch):
 @pytest.mark.parametrize("task_bytes", ["1000000000", "4000000"])
 def test_a_time_range_reads_a_fraction(big, task_bytes, monkeypatch):
     """A minute of 400: the .timeindex skips older batches, late_ms newer ones."""
-    least, most = START_MS + 1000 * 10_000, START_MS + 1006 * 10_000
-    range_ = [GreaterThanOrEqual(("timestamp_ms",), least), LessThan(("timestamp_ms",), most)]
+    least, most = START_MS + 1000 * 10_000, START_MS + 1006 * 10_000 - 1
+    range_ = between("timestamp_ms", least, most)
     with counted(monkeypatch) as reads:
         rows = read("kafka_records", big, range_, task_bytes=task_bytes, late_ms="60000")
     assert rows["offset"].to_pylist() == list(range(16_000, 16_096))
@@ -254,61 +224,24 @@ def test_a_time_range_reads_a_fraction(big, task_bytes, monkeypatch):
         assert read("kafka_records", big, range_, task_bytes=task_bytes, late_ms="0").num_rows == 96
     assert reads.bytes < 0.018 * size_of(big)
     with counted(monkeypatch) as reads:
-        rows = read(
-            "kafka_batches",
-            big,
-            [
-                GreaterThanOrEqual(("max_timestamp_ms",), least),
-                LessThan(("max_timestamp_ms",), most),
-            ],
-        )
-    assert rows.num_rows == 6
+        assert read("kafka_batches", big, between("max_timestamp_ms", least, most)).num_rows == 6
     assert reads.bytes < 0.02 * size_of(big)
 
 
-def late(directory: Path) -> Path:
+@pytest.fixture(scope="module")
+def late(tmp_path_factory) -> Path:
     """Returns a log in which every tenth batch is an hour old, and record times vary."""
+    directory = whole_logs.broker(tmp_path_factory.mktemp("late") / "made")
     random, batches = np.random.default_rng(3), []
     for number in range(600):
         at = START_MS + number * 1000 - (3_600_000 if number % 10 == 9 else 0)
         codec_name = ("none", "gzip", "snappy", "lz4", "zstd")[number % 5]
         attributes = 8 if number % 7 == 0 else 0
-        batches.append(
-            whole_logs.batch(
-                number * 4,
-                (at + random.integers(-20_000, 20_000, 4)).tolist(),
-                300,
-                codec_name,
-                attributes,
-            )
-        )
+        times_ms = (at + random.integers(-20_000, 20_000, 4)).tolist()
+        batches.append(whole_logs.batch(number * 4, times_ms, 300, codec_name, attributes))
     for first in range(0, 600, 200):
         whole_logs.write(directory / "late-0", batches[first : first + 200], first * 4, 2000)
     return directory
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("task_bytes", ["1000000000", "50000"])
-def test_no_late_record_is_missed(tmp_path, task_bytes):
-    """Fifty ranges of offsets and times equal the whole log after filtering."""
-    directory = late(whole_logs.broker(tmp_path / "made"))
-    everything = read("kafka_records", directory).to_pylist()
-    assert len(everything) == 2400
-    random = np.random.default_rng(5)
-    for _ in range(25):
-        least = int(START_MS + random.integers(-3_700_000, 700_000))
-        most = least + int(random.choice([0, 5_000, 100_000]))
-        first = int(random.integers(0, 2400))
-        filters = [
-            GreaterThanOrEqual(("timestamp_ms",), least),
-            LessThanOrEqual(("timestamp_ms",), most),
-        ]
-        rows = read("kafka_records", directory, filters, task_bytes=task_bytes).to_pylist()
-        assert rows == [row for row in everything if least <= row["timestamp_ms"] <= most]
-        both = [*filters, GreaterThan(("offset",), first)]
-        assert read("kafka_records", directory, both, task_bytes=task_bytes).to_pylist() == [
-            row for row in rows if row["offset"] > first
-        ]
 
 
 def test_late_ms_says_what_may_be_taken_for_granted(tmp_path):
@@ -320,18 +253,15 @@ def test_late_ms_says_what_may_be_taken_for_granted(tmp_path):
     ]
     whole_logs.write(directory / "odd-0", batches)
     range_ = [LessThan(("timestamp_ms",), START_MS + 100_000)]
-    assert read("kafka_records", directory, range_, late_ms="any")["offset"].to_pylist() == [0, 2]
     assert read("kafka_records", directory, range_)["offset"].to_pylist() == [0, 2]
-    assert read("kafka_records", directory, range_, late_ms="60000")["offset"].to_pylist() == [0]
-    assert read("kafka_records", directory, range_, late_ms="120000")["offset"].to_pylist() == [
-        0,
-        2,
-    ]
+    for late_ms, expected in (("any", [0, 2]), ("60000", [0]), ("120000", [0, 2])):
+        rows = read("kafka_records", directory, range_, late_ms=late_ms)
+        assert rows["offset"].to_pylist() == expected
 
 
-def rows_of_ranges(directory: Path, topics: str, count: int) -> int:
-    """Counts the rows of many time ranges, each compared with all records filtered; edges are at
-    record times, or next to one.
+def rows_of_ranges(directory: Path, topics: str, count: int, **more: str) -> int:
+    """Counts the rows of many ranges of times and offsets, each compared with all records filtered;
+    edges are at record times, or next to one.
     """
     options = {
         "topics": topics,
@@ -340,29 +270,31 @@ def rows_of_ranges(directory: Path, topics: str, count: int) -> int:
     }
     everything = read("kafka_records", directory, **options).to_pylist()
     random, rows = np.random.default_rng(11), 0
-    for _ in range(count):
-        first, other = (
-            everything[number]["timestamp_ms"] + int(random.integers(-1, 2))
-            for number in random.integers(0, len(everything), 2)
-        )
-        least, most = (
-            min(first, other),
-            max(first, other) if random.random() < 0.5 else min(first, other) + 5,
-        )
-        filters = [
-            GreaterThanOrEqual(("timestamp_ms",), least),
-            LessThanOrEqual(("timestamp_ms",), most),
+    for number in range(count):
+        first, other, above = (everything[row] for row in random.integers(0, len(everything), 3))
+        near = [row["timestamp_ms"] + int(random.integers(-1, 2)) for row in (first, other)]
+        least = min(near)
+        most = max(near) if random.random() < 0.5 else least + 5
+        filters = between("timestamp_ms", least, most)
+        after = -1
+        if number % 2:
+            after = above["offset"]
+            filters.append(GreaterThan(("offset",), after))
+        table = read("kafka_records", directory, filters, **options, **more)
+        expected = [
+            row
+            for row in everything
+            if least <= row["timestamp_ms"] <= most and row["offset"] > after
         ]
-        table = read(
-            "kafka_records",
-            directory,
-            filters,
-            **options,
-        ).to_pylist()
-        expected = [row for row in everything if least <= row["timestamp_ms"] <= most]
-        assert [row for row in table if least <= row["timestamp_ms"] <= most] == expected
+        assert table.to_pylist() == expected
         rows += len(expected)
     return rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task_bytes", ["1000000000", "50000"])
+def test_no_late_record_is_missed(late, task_bytes):
+    assert rows_of_ranges(late, "late", 40, task_bytes=task_bytes) > 1000
 
 
 def test_ranges_of_a_real_broker_are_whole(clean):
@@ -428,11 +360,6 @@ def test_indexes_are_left_out_by_their_names(tmp_path, monkeypatch):
 
 
 def test_a_plan_of_many_segments_is_quick(tmp_path):
-    from kafkaviz.pipeline.datasource import source_plan
-    from kafkaviz.pipeline.datasource.pushdown import NumberRange, PushedFilters
-    from kafkaviz.pipeline.datasource.source_schema import SourceOptions
-    from kafkaviz.pipeline.read.inventory import inventory
-
     directory, worked_out = whole_logs.broker(tmp_path / "made"), []
     for number in range(50):
         whole_logs.write(directory / "many-0", [whole_logs.batch(number, [START_MS])], number)
@@ -447,16 +374,21 @@ def test_a_plan_of_many_segments_is_quick(tmp_path):
     assert len(worked_out) == 1
 
 
+@pytest.fixture
+def indexed(tmp_path) -> Path:
+    """Returns a broker directory of 300 batches with ten records each, a millisecond apart."""
+    directory = whole_logs.broker(tmp_path / "made")
+    batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(300)]
+    whole_logs.write(directory / "lied-0", batches)
+    return directory
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "lie", ["shifted", "keys up", "keys down", "reversed", "zeros", "gone", "random", "foreign"]
 )
-def test_a_wrong_index_hides_nothing(tmp_path, lie):
-    """Every range of offsets has its rows, in one task and in many."""
-    directory = whole_logs.broker(tmp_path / "made")
-    batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(300)]
-    stem = whole_logs.write(directory / "lied-0", batches)
-    path = stem.with_suffix(".index")
+def test_a_wrong_index_hides_nothing(indexed, lie):
+    path = indexed / "lied-0" / f"{0:020d}.index"
     entries = offset_index.parse(path.read_bytes()).copy()
     random = np.random.default_rng(1)
     if lie == "shifted":
@@ -476,25 +408,19 @@ def test_a_wrong_index_hides_nothing(tmp_path, lie):
         entries["position"] = random.permutation(entries["position"])
     path.unlink() if lie == "gone" else path.write_bytes(offset_index.build(entries))
     for task_bytes in ("1000000000", "50000"):
-        assert read("kafka_records", directory, task_bytes=task_bytes)[
-            "offset"
-        ].to_pylist() == list(range(3000))
+        everything = read("kafka_records", indexed, task_bytes=task_bytes)
+        assert everything["offset"].to_pylist() == list(range(3000))
         for first in range(0, 3000, 271):
-            range_ = [GreaterThanOrEqual(("offset",), first), LessThan(("offset",), first + 15)]
-            table = read("kafka_records", directory, range_, task_bytes=task_bytes)
+            range_ = between("offset", first, first + 14)
+            table = read("kafka_records", indexed, range_, task_bytes=task_bytes)
             assert table["offset"].to_pylist() == list(range(first, min(first + 15, 3000)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lie", ["times down", "offsets up", "random", "zeros", "torn", "gone"])
-def test_a_wrong_time_index_changes_no_answer(tmp_path, lie):
+def test_a_wrong_time_index_changes_no_answer(indexed, lie):
     """An entry counts only if the batch it names has its time."""
-    directory = whole_logs.broker(tmp_path / "made")
-    stem = whole_logs.write(
-        directory / "lied-0",
-        [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(300)],
-    )
-    path = stem.with_suffix(".timeindex")
+    path = indexed / "lied-0" / f"{0:020d}.timeindex"
     entries = time_index.parse(path.read_bytes()).copy()
     random = np.random.default_rng(1)
     if lie == "times down":
@@ -509,16 +435,12 @@ def test_a_wrong_time_index_changes_no_answer(tmp_path, lie):
     path.unlink() if lie == "gone" else path.write_bytes(data[:-5] if lie == "torn" else data)
     for task_bytes in ("1000000000", "50000"):
         for at in range(0, 300, 23):
-            range_ = [
-                GreaterThanOrEqual(("timestamp_ms",), START_MS + at),
-                LessThan(("timestamp_ms",), START_MS + at + 2),
-            ]
-            table = read("kafka_records", directory, range_, task_bytes=task_bytes)
+            range_ = between("timestamp_ms", START_MS + at, START_MS + at + 1)
+            table = read("kafka_records", indexed, range_, task_bytes=task_bytes)
             assert table["offset"].to_pylist() == list(range(at * 10, min(at * 10 + 20, 3000)))
 
 
 def test_damage_hides_neither_neighbours_nor_later_batches(tmp_path, caplog):
-    """A zero length, a wrong one, an unreadable .log: the others are returned."""
     directory = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(100)]
     for partition in range(3):
@@ -535,37 +457,31 @@ def test_damage_hides_neither_neighbours_nor_later_batches(tmp_path, caplog):
         rows = read("kafka_batches", directory, task_bytes=task_bytes, problems="true").to_pylist()
         good = [row for row in rows if row["problem"] is None]
         batch_keys = {(row["partition"], row["base_offset"]) for row in good}
-        assert len(batch_keys) == len(good) and batch_keys >= {
-            (0, number * 10) for number in range(20)
-        } | {(1, number * 10) for number in range(20)}
-        assert (
-            min(sum(number == partition for number, _ in batch_keys) for partition in (0, 1)) >= 90
-        )
+        assert len(batch_keys) == len(good)
+        for partition in (0, 1):
+            bases = {base_offset for number, base_offset in batch_keys if number == partition}
+            assert bases >= {number * 10 for number in range(20)} and len(bases) >= 90
         problems = [row for row in rows if row["problem"]]
-        assert {(row["partition"], row["position"]) for row in problems} == {
-            (0, hurt_at),
-            (1, hurt_at),
-        }
+        places = {(row["partition"], row["position"]) for row in problems}
+        assert places == {(0, hurt_at), (1, hurt_at)}
         assert all(f"byte {hurt_at}" in row["problem"] for row in problems)
         with pytest.raises(Malformed, match=f"byte {hurt_at}: .* not a whole batch"):
             read("kafka_batches", directory, task_bytes=task_bytes)
-        assert read(
-            "kafka_batches", directory, task_bytes=task_bytes, mode="DROPMALFORMED"
-        ).num_rows == len(good)
+        dropped = read("kafka_batches", directory, task_bytes=task_bytes, mode="DROPMALFORMED")
+        assert dropped.num_rows == len(good)
     assert f"byte {hurt_at}" in caplog.text
 
 
 def test_a_segment_that_cannot_be_read_is_a_row(tmp_path):
-    """With what the directory knows of it, and the reason."""
     directory = whole_logs.broker(tmp_path / "made")
     whole_logs.write(directory / "a-0", [whole_logs.batch(0, [START_MS])])
     stem = whole_logs.write(directory / "a-0", [whole_logs.batch(1, [START_MS])], 1)
     os.truncate(stem.with_suffix(".log"), 40)
     (stem.with_suffix(".index")).unlink()
     rows = read("kafka_segments", directory, problems="true").to_pylist()
-    assert [
-        (row["base_offset"], row["batches"], row["torn_bytes"], row["problem"]) for row in rows
-    ] == [(0, 1, 0, None), (1, 0, 40, None)]
+    names = ("base_offset", "batches", "torn_bytes", "problem")
+    found = [tuple(row[name] for name in names) for row in rows]
+    assert found == [(0, 1, 0, None), (1, 0, 40, None)]
 
 
 def test_names_and_sizes_open_no_file(big, monkeypatch):
@@ -577,18 +493,13 @@ def test_names_and_sizes_open_no_file(big, monkeypatch):
 
 
 def test_many_small_segments_share_tasks(tmp_path):
-    from kafkaviz.pipeline.datasource.pushdown import PushedFilters
-    from kafkaviz.pipeline.datasource.source_plan import SourcePlan
-    from kafkaviz.pipeline.datasource.source_schema import SourceOptions
-    from kafkaviz.pipeline.read.inventory import inventory
-
     directory = whole_logs.broker(tmp_path / "made")
     for number in range(200):
         whole_logs.write(directory / "many-0", [whole_logs.batch(number, [START_MS])], number)
     stock = inventory([open_broker(directory)])
     options = SourceOptions(task_bytes=16 << 20)
     batches, segments = (
-        SourcePlan(name, stock, PushedFilters(), options)
+        source_plan.SourcePlan(name, stock, PushedFilters(), options)
         for name in ("kafka_batches", "kafka_segments")
     )
     assert len(batches.tasks(reads_log=True)) == 4
@@ -604,23 +515,19 @@ def test_many_small_segments_share_tasks(tmp_path):
         ({"columns": "offset,topic,offset"}, "option columns names offset twice"),
         ({"payload": "maybe"}, "option payload"),
         ({"late_ms": "-1"}, "option late_ms"),
-        ({"late_ms": "soon"}, "option late_ms"),
         ({"late_ms": "1" + 30 * "0"}, "option late_ms"),
         ({"task_bytes": "1"}, "option task_bytes is a whole number from 16384"),
         ({"topic": "orders"}, "unknown option topic; the options are columns, topics"),
         ({"offsets": "5-3"}, "option offsets selects nothing"),
         ({"offsets": "-"}, "option offsets takes 5000-5999"),
-        ({"offsets": "1-2-3"}, "option offsets takes"),
         ({"offsets": "9" * 50}, "64 bits"),
         ({"partitions": "0,x"}, "option partitions takes"),
         ({"timestamps": "2026-09-21"}, "option timestamps takes 2026-09-21T18:22/2026"),
-        ({"timestamps": "/"}, "option timestamps takes"),
         ({"timestamps": "soon/"}, "soon is neither milliseconds since 1970 nor a time"),
         ({"timestamps": "2/1"}, "ends before it begins"),
         ({"mode": "STRICT"}, "option mode is FAILFAST or PERMISSIVE or DROPMALFORMED, not STRICT"),
         ({"mode": "failfast", "problems": "true"}, "leave one of them out"),
         ({"isolation": "serializable"}, "option isolation"),
-        ({"replicas": "two"}, "option replicas is one or all"),
         ({"columns": "aborted"}, "kafka_records has no column aborted"),
     ],
 )
@@ -695,29 +602,21 @@ def test_a_path_that_is_not_a_directory_is_refused(tmp_path):
 
 
 @pytest.mark.slow
-def test_spark_gives_the_same_rows(spark, clean, big):
-    """All five formats through Spark: pushed filters, N partitions, and SQL on top.
+def test_spark_gives_the_same_rows(spark, some_partitions, big):
+    """All formats through Spark: pushed filters, N partitions, and SQL on top.
 
     Small topics, with every codec, nulls, transactions and several segments.
     """
-    from pyspark.sql.functions import spark_partition_id
-
-    import kafkaviz.pipeline
-
-    kafkaviz.pipeline.register(spark)
+    register(spark)
     topics = "clicks-mixed,nulls,refunds"
     for name in FORMATS:
         task_bytes = 16_384 if "index" in name else 200_000
-        frame = (
-            spark.read.format(name)
-            .option("topics", topics)
-            .option("task_bytes", task_bytes)
-            .load(str(clean))
-        )
+        options = {"topics": topics, "task_bytes": task_bytes}
+        frame = spark.read.format(name).options(**options).load(str(some_partitions))
         assert frame.columns == FORMATS[name].names
         rows = frame.withColumn("task", spark_partition_id()).toArrow()
         assert len(rows["task"].unique()) > 1
-        expected = read(name, clean, topics=topics).to_pylist()
+        expected = read(name, some_partitions, topics=topics).to_pylist()
         assert sorted(map(str, rows.drop("task").to_pylist())) == sorted(map(str, expected))
     frame = spark.read.format("kafka_records").option("payload", "true").load(str(big))
     rows = (
@@ -726,13 +625,10 @@ def test_spark_gives_the_same_rows(spark, clean, big):
         .collect()
     )
     assert [row["offset"] for row in rows] == [20_000, 20_001, 20_002, 20_003, 20_004]
-    assert (
-        rows[2]["headers"][0]["name"] == "trace"
-        and rows[2]["headers"][1]["value"] is None
-        and rows[0]["key"] is None
-    )
+    headers = rows[2]["headers"]
+    assert (headers[0]["name"], headers[1]["value"], rows[0]["key"]) == ("trace", None, None)
     both = spark.read.format("kafka_batches").option("topics", "nulls,clicks")
-    both = both.load([str(clean), str(big)])
+    both = both.load([str(some_partitions), str(big)])
     assert both.select("broker").distinct().count() == 2
 
 
@@ -751,11 +647,7 @@ def test_a_log_that_is_cut_after_the_plan_is_lost_data(tmp_path, name, position)
         log = directory / "t-0" / f"{base:020}.log"
         data = log.read_bytes()
         for mode in ("FAILFAST", "PERMISSIVE", "DROPMALFORMED"):
-            (source,) = (source for source in SOURCES if source.name() == name)
-            planned = source(
-                {"path": str(directory), "mode": mode, "task_bytes": task_bytes, **options}
-            )
-            reader = planned.reader(planned.schema())
+            reader = reader_of(name, directory, mode=mode, task_bytes=task_bytes, **options)
             tasks = reader.partitions()
             cut = len(batches[0]) * 3 if position == "a batch" else position
             log.write_bytes(data[:cut])

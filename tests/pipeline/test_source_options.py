@@ -21,10 +21,9 @@ def broker_directory(tmp_path_factory):
         for first in range(0, 300, 100):
             numbers = range(first, first + 100)
             batches = [
-                whole_logs.batch(
-                    number * 10, range(at := START_MS + number * 1000, at + 1000, 100), 1000
-                )
+                whole_logs.batch(number * 10, range(at, at + 1000, 100), 1000)
                 for number in numbers
+                for at in [START_MS + number * 1000]
             ]
             whole_logs.write(directory / f"orders-{partition}", batches, first * 10)
     return directory
@@ -56,22 +55,17 @@ def test_a_range_of_offsets_has_its_rows_and_no_other(
     broker_directory, every_row, text, least, most, task_bytes
 ):
     """The ends are included, for batches that hold one, and for segments by their names."""
-    options = {"task_bytes": task_bytes}
+    options = {"task_bytes": task_bytes, "offsets": text}
     for name in ("kafka_records", "kafka_offset_index", "kafka_time_index"):
-        assert read(name, broker_directory, **options, offsets=text).to_pylist() == within(
-            every_row[name], "offset", least, most
-        )
+        table = read(name, broker_directory, **options)
+        assert table.to_pylist() == within(every_row[name], "offset", least, most)
     rows = every_row["kafka_batches"]
     expected = [row for row in rows if row["last_offset"] >= least and row["base_offset"] <= most]
-    assert read("kafka_batches", broker_directory, **options, offsets=text).to_pylist() == expected
-    segments = [
-        row["base_offset"]
-        for row in read(
-            "kafka_segments", broker_directory, **options, offsets=text, partitions="0"
-        ).to_pylist()
-    ]
+    assert read("kafka_batches", broker_directory, **options).to_pylist() == expected
+    segments = read("kafka_segments", broker_directory, **options, partitions="0")
     ends = {0: 999, 1000: 1999, 2000: inf}
-    assert segments == [base for base, end in ends.items() if base <= most and end >= least]
+    expected = [base for base, end in ends.items() if base <= most and end >= least]
+    assert segments["base_offset"].to_pylist() == expected
 
 
 @pytest.mark.parametrize("late_ms", [None, "0"])
@@ -89,19 +83,12 @@ def test_a_range_of_times_has_its_rows_and_no_other(broker_directory, every_row,
         for name in ("kafka_records", "kafka_time_index", "kafka_batches"):
             column = "max_timestamp_ms" if name == "kafka_batches" else "timestamp_ms"
             expected = within(every_row[name], column, least, most)
-            assert (
-                read(name, broker_directory, **options, timestamps=text).to_pylist() == expected
-                and expected
-            ), (name, text)
-    table = read(
-        "kafka_records", broker_directory, **options, timestamps=f"{most}/", partitions="1"
-    )
-    assert table.to_pylist() == within(
-        [row for row in every_row["kafka_records"] if row["partition"] == 1],
-        "timestamp_ms",
-        most,
-        inf,
-    )
+            table = read(name, broker_directory, **options, timestamps=text)
+            assert expected and table.to_pylist() == expected, (name, text)
+    options |= {"timestamps": f"{most}/", "partitions": "1"}
+    rows = [row for row in every_row["kafka_records"] if row["partition"] == 1]
+    table = read("kafka_records", broker_directory, **options)
+    assert table.to_pylist() == within(rows, "timestamp_ms", most, inf)
 
 
 def test_partitions_are_numbers_and_ranges(broker_directory):
@@ -112,10 +99,8 @@ def test_partitions_are_numbers_and_ranges(broker_directory):
         ("7,-1", {0, 1}),
         ("9", set()),
     ):
-        assert (
-            set(read("kafka_segments", broker_directory, partitions=text)["partition"].to_pylist())
-            == numbers
-        )
+        table = read("kafka_segments", broker_directory, partitions=text)
+        assert set(table["partition"].to_pylist()) == numbers
 
 
 def test_options_skip_what_filters_skip(broker_directory, monkeypatch):
@@ -136,13 +121,7 @@ def test_options_skip_what_filters_skip(broker_directory, monkeypatch):
 def test_times_are_for_rows_that_have_one(broker_directory):
     """A segment and a slot of an .index have none, so nothing is left out silently."""
     for name in ("kafka_segments", "kafka_offset_index"):
-        with pytest.raises(
-            BadOption,
-            match=(
-                "option timestamps is for kafka_batches, kafka_records, kafka_time_index, not for "
-                f"{name}"
-            ),
-        ):
+        with pytest.raises(BadOption, match=f"option timestamps is for .*, not for {name}"):
             read(name, broker_directory, timestamps="1-2")
 
 

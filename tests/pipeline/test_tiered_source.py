@@ -1,5 +1,6 @@
 import hashlib
 import shutil
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,12 @@ def recorded(tmp_path_factory) -> tuple[Path, Path]:
     return unpack(tmp_path_factory.mktemp("tiered"))
 
 
+@pytest.fixture
+def store(recorded, tmp_path) -> Path:
+    """Returns a copy of the store that a test may change."""
+    return shutil.copytree(recorded[1], tmp_path / "store")
+
+
 @pytest.mark.parametrize("is_aiven", [False, True])
 @pytest.mark.parametrize("topic", ANSWERS)
 def test_the_records_are_those_of_a_consumer(recorded, tmp_path, topic, is_aiven):
@@ -29,19 +36,13 @@ def test_the_records_are_those_of_a_consumer(recorded, tmp_path, topic, is_aiven
         store = write_aiven_store(store, logs, tmp_path / "bucket", compressed=True)
     options = {"isolation": "read_uncommitted", "payload": "true", "task_bytes": "16384"}
     table = read("kafka_records", logs, tiered=str(store), topics=topic, **options)
-    rows = [
-        [
-            row["offset"],
-            row["timestamp_ms"],
-            row["key"].decode(),
-            hashlib.sha256(row["value"]).hexdigest()[:16],
-        ]
-        for row in sorted(table.to_pylist(), key=lambda row: row["offset"])
-        if not row["is_control"]
-    ]
-    start = ANSWERS[topic]["log_start"]
+    rows = []
+    for row in sorted(table.to_pylist(), key=itemgetter("offset")):
+        if row["offset"] >= ANSWERS[topic]["log_start"] and not row["is_control"]:
+            digest = hashlib.sha256(row["value"]).hexdigest()[:16]
+            rows.append([row["offset"], row["timestamp_ms"], row["key"].decode(), digest])
     expected = [[record[0], record[1], *record[3:]] for record in ANSWERS[topic]["records"]]
-    assert [row for row in rows if row[0] >= start] == expected
+    assert rows == expected
 
 
 @pytest.mark.parametrize("topic", ANSWERS)
@@ -61,7 +62,6 @@ def test_each_format_reads_the_joined_directory(recorded, name):
 
 
 def test_the_workers_of_a_cluster_see_no_view(recorded):
-    """One line says so, before anything is read."""
     reader = reader_of("kafka_batches", recorded[0], is_local=False, tiered=str(recorded[1]))
     with pytest.raises(CannotOpen) as fault:
         reader.partitions()
@@ -69,10 +69,9 @@ def test_the_workers_of_a_cluster_see_no_view(recorded):
 
 
 @pytest.mark.parametrize("is_torn", [False, True], ids=["flipped", "torn"])
-def test_damage_of_a_remote_segment_is_reported_by_the_directory(recorded, tmp_path, is_torn):
+def test_damage_of_a_remote_segment_is_reported_by_the_directory(recorded, store, is_torn):
     """By the name of the broker's file, not its place in the cache."""
-    logs, store = shutil.copytree(recorded[0], tmp_path / "logs"), tmp_path / "store"
-    shutil.copytree(recorded[1], store)
+    logs = recorded[0]
     (log,) = store.rglob(f"orders-0-*/{41:020}-*.log")
     data = bytearray(log.read_bytes())
     data[3000] ^= 1
@@ -84,13 +83,15 @@ def test_damage_of_a_remote_segment_is_reported_by_the_directory(recorded, tmp_p
 
 
 @pytest.fixture
-def holed(recorded, tmp_path) -> tuple[Path, Path]:
+def holed(recorded, store) -> tuple[Path, Path]:
     """Returns a store without the .log of offsets 41 to 64 of orders-0."""
-    logs, store = shutil.copytree(recorded[0], tmp_path / "logs"), tmp_path / "store"
-    shutil.copytree(recorded[1], store)
-    for log in store.rglob(f"orders-0-*/{41:020}-*"):
-        log.unlink()
-    return logs, store
+    lose_segment(store, "orders-0", 41)
+    return recorded[0], store
+
+
+def lose_segment(store: Path, partition: str, base_offset: int) -> None:
+    for path in store.rglob(f"{partition}-*/{base_offset:020}-*"):
+        path.unlink()
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,6 @@ def test_a_range_in_a_hole_ends_the_query(holed, name, asked):
 
 @pytest.mark.parametrize("asked", [{"offsets": "0-40"}, {"offsets": "65-"}])
 def test_records_around_a_hole_are_read(holed, recorded, asked):
-    """As a consumer gets it; other topics too."""
     logs, store = holed
     for options in ({"topics": "orders", **asked}, {"topics": "payments,audit"}):
         rows = read("kafka_records", logs, tiered=str(store), **options)
@@ -127,21 +127,18 @@ def test_records_around_a_hole_are_read(holed, recorded, asked):
         assert rows["offset"].equals(whole["offset"]) and rows.num_rows > 20
 
 
-def test_a_hole_before_all_that_is_left_is_one(recorded, tmp_path):
+def test_a_hole_before_all_that_is_left_is_one(recorded, store):
     """From the first offset that the metadata knows; `earliest` is an option."""
-    logs, store = recorded[0], tmp_path / "store"
-    shutil.copytree(recorded[1], store)
-    for log in store.rglob(f"orders-0-*/{0:020}-*"):
-        log.unlink()
+    logs = recorded[0]
+    lose_segment(store, "orders-0", 0)
     with pytest.raises(Malformed, match="offsets 0 to 19"):
         read("kafka_files", logs, tiered=str(store), subscribe="orders")
     with pytest.raises(Malformed, match="offsets 0 to 19"):
         read("kafka_records", logs, tiered=str(store), topics="orders", offsets="5-6")
 
 
-def test_a_transaction_that_may_end_in_a_hole_is_not_decided(recorded, tmp_path):
-    logs, store = recorded[0], tmp_path / "store"
-    shutil.copytree(recorded[1], store)
+def test_a_transaction_that_may_end_in_a_hole_is_not_decided(recorded, store):
+    logs = recorded[0]
     partition = open_broker(join_tiered(*recorded)).partition("payments-0")
     base, first = next(
         (offset, min(since.values()))
@@ -150,8 +147,7 @@ def test_a_transaction_that_may_end_in_a_hole_is_not_decided(recorded, tmp_path)
         and min(since.values()) > 0
         and offset in partition.remote_bases
     )
-    for log in store.rglob(f"payments-0-*/{base:020}-*"):
-        log.unlink()
+    lose_segment(store, "payments-0", base)
     options = {"topics": "payments", "tiered": str(store)}
     with pytest.raises(Malformed, match=f"{base:020}.log"):
         read("kafka_records", logs, offsets=f"{first}-{base - 1}", **options)

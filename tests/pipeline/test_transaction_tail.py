@@ -184,7 +184,6 @@ def test_a_listed_tail_that_lost_its_first_segments_ends_the_query(tmp_path):
 
 
 def test_a_marker_that_cannot_be_read_is_one_row(open_at_the_roll):
-    """However many splits need it."""
     log = open_at_the_roll / "t-0" / f"{3:020d}.log"
     data = bytearray(log.read_bytes())
     broken = marker(7, 5, ABORT)[:-10] + b"\xff" * 10
