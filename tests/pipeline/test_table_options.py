@@ -14,6 +14,7 @@ from kafkaviz.pipeline.datasource.source_schema import (
     attached_options,
     without_table_properties,
 )
+from tests.pipeline.source_reading import read
 
 # what Spark 4.3.0 gave a source in Python for CREATE TABLE ... OPTIONS (topics 'nulls') LOCATION ...
 # COMMENT ... TBLPROPERTIES ('team' = 'data')
@@ -102,10 +103,10 @@ def test_a_table_of_sparks_catalog(spark, clean, tmp_path):
                 f"CREATE TABLE kafkaviz_tables.{name} USING {name} OPTIONS ({pairs}) "
                 f"LOCATION '{clean}' COMMENT 'nulls' TBLPROPERTIES ('team' = 'data')"
             )
-            expected = spark.read.format(name).options(**options).load(str(clean))
+            expected = read(name, clean, **options)
             table = spark.table(f"kafkaviz_tables.{name}")
-            assert table.columns == expected.columns
-            assert table.count() == expected.count() > 0
+            assert table.columns == expected.column_names
+            assert table.count() == expected.num_rows > 0
         with pytest.raises(Exception) as refusal:
             spark.sql(
                 f"CREATE TABLE kafkaviz_tables.wrong USING kafka_records OPTIONS (topcs 'nulls') "
