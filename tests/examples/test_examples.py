@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from datetime import datetime
 from fnmatch import fnmatchcase
+from operator import add
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -17,6 +18,7 @@ from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.log.broker import open_broker
 from tests.conftest import REPLICAS
 from tests.pipeline import whole_logs
+from tests.support.brokers import copy_partitions
 from tests.support.ingest import MASTER, ingest_in_process
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -52,19 +54,12 @@ def test_densest_topics(some_partitions, printed):
         "batches_an_entry",
     ]
     expected: dict[str, list[int]] = {}
-    for partition in [
-        partition_
-        for partition_ in open_broker(some_partitions).partitions
-        if partition_.state == "current"
-    ]:
-        for segment in [
-            segment_ for segment_ in partition.segments if segment_.log and segment_.index
-        ]:
-            sums = expected.setdefault(partition.topic, [0, 0, 0])
-            for place, count in enumerate(
-                (segment.log.size_bytes, len(segment.batches()), len(segment.offset_index))
-            ):
-                sums[place] += count
+    for partition in open_broker(some_partitions).partitions:
+        for segment in partition.segments:
+            if partition.state == "current" and segment.log and segment.index:
+                counts = segment.log.size_bytes, len(segment.batches()), len(segment.offset_index)
+                sums = expected.get(partition.topic, [0, 0, 0])
+                expected[partition.topic] = list(map(add, sums, counts))
     sizes = {
         topic: (int(sums[0] / sums[2] + 0.5), topic) for topic, sums in expected.items() if sums[2]
     }
@@ -87,14 +82,8 @@ def test_densest_topics_of_segments_without_their_indexes(tmp_path, printed):
     log_bytes = sum(segment.log.size_bytes for segment in segments)
     index_bytes = 8 * entries + 12 * len(segments[1].time_index)
     _, row = printed("densest_topics.py", str(directory))
-    assert [int(cell) for cell in row[1:7]] == [
-        1,
-        log_bytes,
-        index_bytes,
-        400,
-        entries,
-        round(log_bytes / entries),
-    ]
+    density = round(log_bytes / entries)
+    assert list(map(int, row[1:7])) == [1, log_bytes, index_bytes, 400, entries, density]
 
 
 @pytest.mark.nightly
@@ -103,69 +92,53 @@ def test_densest_topics_of_a_broker_that_was_killed(killed, printed):
     _, *rows = printed("densest_topics.py", str(killed))
     written: dict[str, int] = {}
     for partition in open_broker(killed).partitions:
-        for segment in [
-            segment
-            for segment in partition.segments
-            if segment.log and segment.index and segment.timeindex
-        ]:
-            entries = 8 * len(segment.offset_index) + 12 * len(segment.time_index)
-            written[partition.topic] = written.get(partition.topic, 0) + entries
+        for segment in partition.segments:
+            if segment.log and segment.index and segment.timeindex:
+                entries = 8 * len(segment.offset_index) + 12 * len(segment.time_index)
+                written[partition.topic] = written.get(partition.topic, 0) + entries
     assert len(rows) > 2 and all(int(row[3]) == written[row[0]] for row in rows)
     assert max(int(row[3]) for row in rows) < 1 << 20
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("topics", "late_s"), [("sensors-*", 60), ("*", 1)])
-def test_late_records(clean, printed, topics, late_s):
+def test_late_records(clean, tmp_path, printed, topics, late_s):
     """A transaction marker does not count as a record."""
-    header, *rows = printed(
-        "late_records.py", str(clean), "--late-s", str(late_s), "--topics", topics
-    )
+    names = ("orders-1", "refunds-0", "sensors-late-0", "sensors-seconds-0")
+    directory = copy_partitions(clean, tmp_path / "broker", names)
+    options = ["--late-s", str(late_s), "--topics", topics]
+    header, *rows = printed("late_records.py", str(directory), *options)
     assert header == ["topic", "partition", "late_records", "latest_s", "first_offset"]
     expected = []
-    for partition in open_broker(clean).partitions:
-        if partition.state == "current" and fnmatchcase(partition.topic, topics):
-            newest_ms, late = None, []
-            for segment in partition.live:
-                batches = segment.batches()
-                for position in batches["position"][~is_control(batches)].tolist():
-                    for record in segment.records(position):
-                        if (
-                            newest_ms is not None
-                            and newest_ms - record.timestamp_ms > late_s * 1000
-                        ):
-                            late.append((newest_ms - record.timestamp_ms, record.offset))
-                        newest_ms = max(record.timestamp_ms, newest_ms or 0)
-            if late:
-                first = min(offset for _, offset in late)
-                expected.append(
-                    [
-                        partition.topic,
-                        partition.partition,
-                        len(late),
-                        round(max(late)[0] / 1000, 1),
-                        first,
-                    ]
-                )
+    for partition in open_broker(directory).partitions:
+        if not (partition.state == "current" and fnmatchcase(partition.topic, topics)):
+            continue
+        newest_ms, late = 0, []
+        for segment in partition.live:
+            batches = segment.batches()
+            for position in batches["position"][~is_control(batches)].tolist():
+                for record in segment.records(position):
+                    if newest_ms - record.timestamp_ms > late_s * 1000:
+                        late.append((newest_ms - record.timestamp_ms, record.offset))
+                    newest_ms = max(record.timestamp_ms, newest_ms)
+        if late:
+            latest_s = round(max(late)[0] / 1000, 1)
+            first_offset = min(offset for _, offset in late)
+            expected.append(
+                [partition.topic, partition.partition, len(late), latest_s, first_offset]
+            )
     expected.sort(key=lambda row: (-row[2], row[0], row[1]))
     assert len(expected) >= 1
-    assert [
-        [row[0], int(row[1]), int(row[2]), float(row[3]), int(row[4])] for row in rows
-    ] == expected[:20]
+    kinds = (str, int, int, float, int)
+    found = [[kind(cell) for kind, cell in zip(kinds, row, strict=True)] for row in rows]
+    assert found == expected[:20]
 
 
 @pytest.mark.slow
 def test_backfill(some_partitions, printed, spark):
-    """One row per hour and topic: the records, bytes and keys of the logs."""
     since_ms = 1_700_000_000_000
-    header, *rows = printed(
-        "backfill.py",
-        str(some_partitions),
-        "--subscribe",
-        "orders,nulls",
-        "--since",
-        str(since_ms),
-    )
+    options = ["--subscribe", "orders,nulls", "--since", str(since_ms)]
+    header, *rows = printed("backfill.py", str(some_partitions), *options)
     assert header == ["topic", "hour", "records", "value_bytes", "keys"]
     zone = ZoneInfo(spark.conf.get("spark.sql.session.timeZone"))
     hours: dict[tuple[str, str], list[BatchRecord]] = {}
@@ -217,14 +190,8 @@ def test_two_replicas_by_their_catalogs(cache, tmp_path, spark, capsys):
     header = next(row for row in rows if "first_different_offset" in row)
     differing = [dict(zip(header, row, strict=True)) for row in rows[rows.index(header) + 1 :]]
     (bids,) = [row for row in differing if row["topic"] == "bids"]
-    assert [
-        bids[name] for name in ("relation", "first_different_offset", "epoch_a", "epoch_b")
-    ] == [
-        "diverged",
-        "180",
-        "3",
-        "5",
-    ]
+    names = ("relation", "first_different_offset", "epoch_a", "epoch_b")
+    assert [bids[name] for name in names] == ["diverged", "180", "3", "5"]
 
 
 @pytest.mark.nightly
