@@ -1,6 +1,4 @@
-"""python -m tests.fuzz: the soak, for MINUTES=10 or until INPUTS=n, with SEED=1; or CASE=n of it
-alone, to see an escape again.
-"""
+"""python -m tests.fuzz: the soak, for MINUTES=10 or until INPUTS=n, from SEED=1; or only CASE=n."""
 
 import os
 import sys
@@ -29,17 +27,12 @@ def _all(seed: int) -> int:
         nonlocal last_report_s
         if time.monotonic() - last_report_s >= TOLD_S:
             last_report_s = time.monotonic()
-            print(
-                (
-                    f"{(last_report_s - started) / 60:.0f} min: {run.total} damaged inputs, "
-                    f"{run.escapes.total()} escapes"
-                ),
-                flush=True,
-            )
+            minutes = (last_report_s - started) / 60
+            counts = f"{run.total} damaged inputs, {run.escapes.total()} escapes"
+            print(f"{minutes:.0f} min: {counts}", flush=True)
 
-    run = soak.soak(
-        seed, seconds, int(inputs) if inputs else None, os.cpu_count() or 1, watch=watch
-    )
+    most = int(inputs) if inputs else None
+    run = soak.soak(seed, seconds, most, os.cpu_count() or 1, watch=watch)
     print(run.text())
     print(f"{time.monotonic() - started:.0f} s")
     return 1 if run.escapes else 0

@@ -1,6 +1,4 @@
-"""All targets: those in memory, those of texts that people write, and those that open files, which
-are slower and have a small share.
-"""
+"""All targets. Those that open files are slower and have a small share."""
 
 from tests.fuzz.commanded import COMMANDED
 from tests.fuzz.directories import ON_DISK

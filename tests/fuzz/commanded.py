@@ -1,6 +1,4 @@
-"""Whole commands on damaged directories: tuning, rebuilding, replaying, the report, the records. Each gives a
-result or one line of error, and no exception leaves main.
-"""
+"""Whole commands on damaged directories: each gives a result or one line of error."""
 
 import contextlib
 import io
@@ -34,19 +32,12 @@ def read_command(seed: Tree, tree: Tree, draw: Random) -> None:
     out = Path(os.environ["KAFKAVIZ_FUZZ"]) / "out"
     with written(tree) as root:
         partition = root / draw.choice(sorted({name.partition("/")[0] for name in tree} or {"a-0"}))
-        places = {
-            "DIR": str(root),
-            "PARTITION": str(partition),
-            "OUT": str(out),
-            **{name: f"{out}{name[3:]}" for name in OUT_FILES},
-        }
+        places = {"DIR": str(root), "PARTITION": str(partition), "OUT": str(out)}
+        places |= {name: f"{out}{name[3:]}" for name in OUT_FILES}
         argv = [places.get(word, word) for word in draw.choice(COMMANDS)]
-        output, error_text = (
-            io.TextIOWrapper(io.BytesIO(), "utf-8"),
-            io.TextIOWrapper(io.BytesIO(), "utf-8"),
-        )
+        output, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
         try:
-            with contextlib.redirect_stdout(output), contextlib.redirect_stderr(error_text):
+            with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
                 status = main(argv)
         finally:
             shutil.rmtree(out, ignore_errors=True)

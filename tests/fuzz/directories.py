@@ -13,7 +13,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -85,9 +85,7 @@ def _opened(root: Path) -> Broker | None:
 
 
 def read_segments(seed: Tree, tree: Tree, draw: Random) -> None:
-    """Reads every segment of a directory: its batches, both indexes, their links, the records of
-    each batch, its other files.
-    """
+    """Reads the batches, both indexes, the records and the other files of every segment."""
     with written(tree) as root:
         broker = _opened(root)
         if broker is None:
@@ -123,10 +121,8 @@ def _batches_before(seed: Tree, tree: Tree, segment: LogSegment, batches) -> Non
     if name in seed and name in tree:
         first = walk(seed[name])[0]
         before = ends_before(first, first_difference(seed[name], tree[name]))
-        expect(
-            (batches["position"][:before] == first["position"][:before]).all(),
-            f"{before} batches of {name} lie before the damage",
-        )
+        is_same = (batches["position"][:before] == first["position"][:before]).all()
+        expect(is_same, f"{before} batches of {name} lie before the damage")
 
 
 def read_stretches(seed: Tree, tree: Tree, draw: Random) -> None:
@@ -136,16 +132,11 @@ def read_stretches(seed: Tree, tree: Tree, draw: Random) -> None:
         if broker is None:
             return
         for partition in broker.partitions:
-            files = [
-                *(file for segment in partition.segments for file in segment.files),
-                *partition.other_files,
-            ]
-            for file in files:
-                ranges = byte_ranges.read(file)
-                _covering(ranges.spans, 0, file.size_bytes)
-                start, stop = sorted(
-                    (draw.randint(0, file.size_bytes), draw.randint(0, file.size_bytes))
-                )
+            of_segments = [file for segment in partition.segments for file in segment.files]
+            for file in (*of_segments, *partition.other_files):
+                size = file.size_bytes
+                _covering(byte_ranges.read(file).spans, 0, size)
+                start, stop = sorted((draw.randint(0, size), draw.randint(0, size)))
                 _covering(byte_ranges.read(file, start, stop).spans, start, stop)
             for segment in partition.live:
                 for position in segment.batches()["position"][:5].tolist():
@@ -159,14 +150,10 @@ def read_stretches(seed: Tree, tree: Tree, draw: Random) -> None:
 
 def _covering(ranges: list, start: int, stop: int) -> None:
     if start < stop:
-        expect(
-            ranges and ranges[0].start <= start and ranges[-1].end >= stop,
-            f"spans do not reach from {start} to {stop}",
-        )
-        expect(
-            all(byte_range.end == other.start for byte_range, other in pairwise(ranges)),
-            "spans leave a gap, or overlap",
-        )
+        reaches = ranges and ranges[0].start <= start and ranges[-1].end >= stop
+        expect(reaches, f"spans do not reach from {start} to {stop}")
+        is_tiled = all(left.end == right.start for left, right in pairwise(ranges))
+        expect(is_tiled, "spans leave a gap, or overlap")
 
 
 def read_checked(seed: Tree, tree: Tree, draw: Random) -> None:
@@ -196,21 +183,12 @@ def read_lookups(seed: Tree, tree: Tree, draw: Random) -> None:
             if not partition.live:
                 continue
             version = draw.choice(("4.3.1", "3.9", "2.0", "1.1"))
-            log, search_profile = (
-                open_log_view(partition, version, as_is=draw.random() < 0.3),
-                versions.search_profile(version, draw.choice((None, PLAIN, WARM))),
-            )
+            log = open_log_view(partition, version, as_is=draw.random() < 0.3)
+            search_profile = versions.search_profile(version, draw.choice((None, PLAIN, WARM)))
             isolation = draw.choice((READ_UNCOMMITTED, READ_COMMITTED))
             for _ in range(3):
-                offset = draw.choice(
-                    (
-                        0,
-                        -1,
-                        draw.randrange(200),
-                        partition.live[-1].base_offset + draw.randrange(20),
-                        1 << 62,
-                    )
-                )
+                late = partition.live[-1].base_offset + draw.randrange(20)
+                offset = draw.choice((0, -1, draw.randrange(200), late, 1 << 62))
                 _standing(lambda: by_offset(log, offset, search_profile, isolation))  # noqa: B023  called at once
             for timestamp_ms in (
                 draw.choice((0, 1_790_000_000_000, 1 << 62)),
@@ -244,9 +222,8 @@ def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
             )
             for number, (task_segment, segment) in enumerate(segments)
         ]
-        scanned = scan(
-            IngestTask(tuple(SegmentSplit(task, 0, task.log_bytes) for task in tasks)), staging
-        )
+        splits = tuple(SegmentSplit(task, 0, task.log_bytes) for task in tasks)
+        scanned = scan(IngestTask(splits), staging)
         expect(len(scanned) == len(tasks), "a segment has no summary")
 
 
@@ -258,16 +235,6 @@ def draw_file(draw: Random) -> tuple[Tree, Tree]:
         log = draw.choice(seeds.logs())
         return {f"a-0/{LOG}": log}, {f"a-0/{LOG}": mutated_log(log, draw, seeds.logs())}
     return draw_partition(draw)
-
-
-def read_text_dump(seed: Tree, tree: Tree, draw: Random) -> None:
-    """Runs kafkaviz dump as text: it prints every line of a log before the damage."""
-    _read_dump(seed, tree, draw, text)
-
-
-def read_json_dump(seed: Tree, tree: Tree, draw: Random) -> None:
-    """Runs kafkaviz dump --json in the same way."""
-    _read_dump(seed, tree, draw, json_lines)
 
 
 def _options(draw: Random, path: str) -> dumping.DumpOptions:
@@ -290,7 +257,8 @@ def _options(draw: Random, path: str) -> dumping.DumpOptions:
     )
 
 
-def _read_dump(seed: Tree, tree: Tree, draw: Random, form) -> None:
+def read_dump(seed: Tree, tree: Tree, draw: Random, form=text) -> None:
+    """Runs kafkaviz dump, which prints every line of a log before the damage."""
     if not tree:
         return
     with written(tree) as root:
@@ -300,21 +268,14 @@ def _read_dump(seed: Tree, tree: Tree, draw: Random, form) -> None:
         if form is json_lines:
             for line in output.splitlines():
                 json.loads(line)
-    if (
-        len(seed) == 1
-        and name in seed
-        and name in tree
-        and dump_options.max_bytes == dumping.MAX_INT
-    ):
+    if len(seed) == 1 and name in seed and dump_options.max_bytes == dumping.MAX_INT:
         before = ends_before(walk(seed[name])[0], first_difference(seed[name], tree[name]))
         if before:
             with written(seed):
                 expected = _before(_dumped(form, dump_options), form, before)
             is_sound = b'"crc_valid":false' not in expected  # what follows tells how far others go
-            expect(
-                not is_sound or _without_size(output, form).startswith(expected),
-                f"{before} batches lie before the damage, not all of them are printed",
-            )
+            is_printed = not is_sound or _without_size(output, form).startswith(expected)
+            expect(is_printed, f"{before} batches lie before the damage, not all are printed")
 
 
 def _dumped(form, dump_options: dumping.DumpOptions) -> bytes:
@@ -362,12 +323,11 @@ def _archives() -> tuple[tuple[str, bytes], ...]:
                 out.writestr(zipfile.ZipInfo(f"b/{name}"), data)
         problems.append((".zip", packed.getvalue()))
     hostile = [(".tar", content) for content, _ in hostile_archives.tars().values()]
-    zips = (
-        hostile_archives.overlapping_zip(3, 5000),
-        hostile_archives.bzip2_in_zip(),
-        hostile_archives.directory_of(9),
-    )
-    hostile += [(".zip", content) for content in zips]
+    hostile += [
+        (".zip", hostile_archives.overlapping_zip(3, 5000)),
+        (".zip", hostile_archives.bzip2_in_zip()),
+        (".zip", hostile_archives.directory_of(9)),
+    ]
     return (*problems * 3, *hostile)
 
 
@@ -400,7 +360,7 @@ ON_DISK = (
     Target("lookup", 2, draw_partition, read_lookups),
     Target("lookup-broker", 1, draw_broker, read_lookups),
     Target("ingest", 1, draw_partition, read_rows),
-    Target("dump", 4, draw_file, read_text_dump),
-    Target("dump-json", 3, draw_file, read_json_dump),
+    Target("dump", 4, draw_file, read_dump),
+    Target("dump-json", 3, draw_file, partial(read_dump, form=json_lines)),
     Target("archive", 1, draw_archive, read_archive),
 )

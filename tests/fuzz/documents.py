@@ -18,17 +18,8 @@ from tests.fuzz.targets import Target, expect, of_bytes
 
 LESSON = "warm-section.en.md"
 NUMBERS = (
-    b"-1",
-    b"0",
-    b"1e400",
-    b"nan",
-    b"9223372036854775808",
-    b"0x7fffffff",
-    b"2026-13-40",
-    b"[[[[",
-    b'"' * 3,
-    b"true",
-    b"{}",
+    *(b"-1", b"0", b"1e400", b"nan", b"9223372036854775808", b"0x7fffffff", b"2026-13-40", b"[[[["),
+    *(b'"' * 3, b"true", b"{}"),
 )
 
 
@@ -60,16 +51,12 @@ def mutated_values(data: bytes, draw: Random, others: tuple[bytes, ...]) -> byte
 
 
 def read_workload(seed: bytes, data: bytes, draw: Random) -> None:
-    """Reads a workload, or expects one line that names the file; a workload must survive a round
-    trip and be planned.
-    """
+    """Expects a workload that can be written and planned, or one line that names the file."""
     try:
         workload = load(data.decode("utf-8", "replace"), "w.toml")
     except KafkavizError as fault:
-        expect(
-            "\n" not in str(fault) and str(fault).startswith("w.toml: "),
-            f"no line that names the file: {fault}",
-        )
+        is_line = "\n" not in str(fault) and str(fault).startswith("w.toml: ")
+        expect(is_line, f"no line that names the file: {fault}")
         return
     expect(load(to_toml(workload)) == workload, "written back it is another workload")
     plan_workload(workload, {}, None, None)
@@ -81,10 +68,8 @@ def read_lesson(seed: bytes, data: bytes, draw: Random) -> None:
     lesson, faults = lessons.parse(text, LESSON)
     expect((lesson is None) == bool(faults), "neither a lesson nor a fault, or both")
     lines = text.count("\n") + 2
-    expect(
-        all(1 <= fault.line <= lines and "\n" not in str(fault.what) for fault in faults),
-        f"a fault outside the file: {faults}",
-    )
+    is_told = all(1 <= fault.line <= lines and "\n" not in str(fault.what) for fault in faults)
+    expect(is_told, f"a fault outside the file: {faults}")
 
 
 WRITTEN_BY_PEOPLE = (

@@ -28,9 +28,9 @@ from tests.fuzz.seeds import Tree
 LARGEST_BYTES = 16_000  # what grew beyond is cut
 BYTES = (0x00, 0x01, 0x02, 0x3F, 0x40, 0x7F, 0x80, 0x81, 0xFE, 0xFF)
 NUMBERS = (
-    0, 1, -1, 2, -2, 13, 14, 60, 61, 127, 128, 255, 256, 32_767, -32_768, 65_535, 1 << 20, (1 << 31)
-    - 1, -(1 << 31), 1 << 62, -(1 << 63),
-)  # fmt: skip
+    *(0, 1, -1, 2, -2, 13, 14, 60, 61, 127, 128, 255, 256, 32_767, -32_768, 65_535),
+    *(1 << 20, (1 << 31) - 1, -(1 << 31), 1 << 62, -(1 << 63)),
+)
 MAGIC_AT, ATTRIBUTES_AT = HEADER.fields["magic"][1], HEADER.fields["attributes"][1]
 
 Mutator = Callable[[bytearray, Random, Sequence[bytes]], None]
@@ -54,9 +54,8 @@ def _place(data: bytearray, draw: Random) -> int:
 def _stretch(data: bytearray, draw: Random) -> tuple[int, int]:
     """Returns the bounds of a stretch, mostly a short one."""
     start = _place(data, draw)
-    return start, min(
-        len(data), start + 1 + int(draw.expovariate(1 / 16 if draw.random() < 0.8 else 1 / 400))
-    )
+    mean = 16 if draw.random() < 0.8 else 400
+    return start, min(len(data), start + 1 + int(draw.expovariate(1 / mean)))
 
 
 def _flip(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
@@ -74,21 +73,18 @@ def _number(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
     size = draw.choice((2, 4, 4, 8))
     number = draw.choice(NUMBERS) if draw.random() < 0.7 else len(data) + draw.randint(-70, 2)
     at = _place(data, draw)
-    data[at : at + size] = (number % (1 << 8 * size)).to_bytes(
-        size, draw.choice(("big", "big", "little"))
-    )
+    order = draw.choice(("big", "big", "little"))
+    data[at : at + size] = (number % (1 << 8 * size)).to_bytes(size, order)
 
 
 def _varint(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
     number = draw.choice(NUMBERS) if draw.random() < 0.6 else draw.randint(-300, 300)
     if draw.random() < 0.1:
         written = b"\xff" * draw.randrange(1, 12)
+    elif -(1 << 31) <= number < 1 << 31:
+        written = varint.write_varint(number)
     else:
-        written = (
-            varint.write_varint(number)
-            if -(1 << 31) <= number < 1 << 31
-            else varint.write_varlong(number)
-        )
+        written = varint.write_varlong(number)
     at = _place(data, draw)
     data[at : at + draw.choice((1, 1, len(written)))] = written
 
@@ -151,26 +147,8 @@ def _splice(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
 
 
 PLAIN: tuple[Mutator, ...] = (
-    _flip,
-    _flip,
-    _flip,
-    _set,
-    _set,
-    _set,
-    _number,
-    _number,
-    _varint,
-    _varint,
-    _cut,
-    _cut_front,
-    _delete,
-    _repeat,
-    _insert,
-    _move,
-    _zeros,
-    _noise,
-    _pad,
-    _splice,
+    *(_flip, _flip, _flip, _set, _set, _set, _number, _number, _varint, _varint, _cut, _cut_front),
+    *(_delete, _repeat, _insert, _move, _zeros, _noise, _pad, _splice),
 )
 
 
@@ -182,19 +160,18 @@ def mutated_log(data: bytes, draw: Random, others: Sequence[bytes] = ()) -> byte
     kind = draw.random()
     if kind < 0.35:
         return mutated(data, draw, others)
-    if kind < 0.55:
-        return mended(mutated(data, draw, others))
     places = batch_places(data)
-    if not places:
-        return mended(mutated(data, draw, others))
+    if kind < 0.55 or not places:
+        return _mutated_and_mended(data, draw, others)
     start, end = draw.choice(places)
     change = _in_header if kind < 0.75 else _in_records
-    changed_bytes = change(data[start:end], draw, others)
-    return (
-        data[:start]
-        + (mended(changed_bytes) if draw.random() < 0.9 else changed_bytes)
-        + data[end:]
-    )[:LARGEST_BYTES]
+    changed = change(data[start:end], draw, others)
+    changed = mended(changed) if draw.random() < 0.9 else changed
+    return (data[:start] + changed + data[end:])[:LARGEST_BYTES]
+
+
+def _mutated_and_mended(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
+    return mended(mutated(data, draw, others))
 
 
 def batch_places(data: bytes) -> list[tuple[int, int]]:
@@ -215,35 +192,29 @@ def mended(data: bytes) -> bytes:
     for start, end in batch_places(data):
         if MAGIC_2 <= changed[start + MAGIC_AT] < 128:
             if end - start >= HEADER_BYTES:
-                changed[start + 17 : start + CRC_START] = crc32c(
-                    bytes(changed[start + CRC_START : end])
-                ).to_bytes(4, "big")
+                crc = crc32c(bytes(changed[start + CRC_START : end]))
+                changed[start + 17 : start + CRC_START] = crc.to_bytes(4, "big")
         else:
-            changed[start + 12 : start + 16] = zlib.crc32(changed[start + 16 : end]).to_bytes(
-                4, "big"
-            )
+            crc = zlib.crc32(changed[start + 16 : end])
+            changed[start + 12 : start + 16] = crc.to_bytes(4, "big")
     return bytes(changed)
 
 
 def _in_header(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
     """Sets one field of a header to an unusual number, or one close to its own."""
-    header = (
-        HEADER if MAGIC_2 <= data[MAGIC_AT] < 128 and len(data) >= HEADER_BYTES else LEGACY_HEADER
-    )
+    is_v2 = MAGIC_2 <= data[MAGIC_AT] < 128 and len(data) >= HEADER_BYTES
+    header = HEADER if is_v2 else LEGACY_HEADER
     kind, at = header.fields[draw.choice(header.names)][:2]
     size = kind.itemsize
-    number = (
-        int.from_bytes(data[at : at + size], "big") + draw.choice((-2, -1, 1, 2))
-        if draw.random() < 0.4
-        else draw.choice(NUMBERS)
-    )
+    if draw.random() < 0.4:
+        number = int.from_bytes(data[at : at + size], "big") + draw.choice((-2, -1, 1, 2))
+    else:
+        number = draw.choice(NUMBERS)
     return data[:at] + (number % (1 << 8 * size)).to_bytes(size, "big") + data[at + size :]
 
 
 def _in_records(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
-    """Damages the bytes after the header: they are decompressed, changed and compressed again, and
-    the batch length is corrected.
-    """
+    """Damages the bytes after the header, decompressed, and corrects the batch length."""
     if not MAGIC_2 <= data[MAGIC_AT] < 128:
         return _in_message(data, draw, others)
     if len(data) < HEADER_BYTES:
@@ -251,17 +222,12 @@ def _in_records(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
     codec_id, records = data[ATTRIBUTES_AT + 1] & CODEC_MASK, data[HEADER_BYTES:]
     try:
         name = codec.name(codec_id)
-        records = codec.compress(
-            name, mutated(codec.decompress(name, records, 1 << 20), draw, others)
-        )
+        plain = codec.decompress(name, records, 1 << 20)
+        records = codec.compress(name, mutated(plain, draw, others))
     except CorruptBytes:
         records = mutated(records, draw, others)
-    return (
-        data[:8]
-        + (HEADER_BYTES - LENGTH_END + len(records)).to_bytes(4, "big")
-        + data[LENGTH_END:HEADER_BYTES]
-        + records
-    )
+    length = (HEADER_BYTES - LENGTH_END + len(records)).to_bytes(4, "big")
+    return data[:8] + length + data[LENGTH_END:HEADER_BYTES] + records
 
 
 def _in_message(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
@@ -270,11 +236,8 @@ def _in_message(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
     messages = legacy_messages.read(data, 1 << 20)
     codec_id = data[MAGIC_AT + 1] & CODEC_MASK
     if codec_id and len(messages.data) and messages.data is not data:
-        inner = (
-            mutated_log(bytes(messages.data), draw, others)
-            if draw.random() < 0.5
-            else mended(mutated(bytes(messages.data), draw, others))
-        )
+        change = mutated_log if draw.random() < 0.5 else _mutated_and_mended
+        inner = change(bytes(messages.data), draw, others)
         value = codec.compress(codec.CODECS[codec_id], inner)
         rest = struct.pack(">ii", -1, len(value)) + value
     else:
@@ -297,45 +260,11 @@ def mutated_snapshot(data: bytes, draw: Random, others: Sequence[bytes] = ()) ->
 
 
 WORDS = (
-    b"-1",
-    b"0",
-    b"00",
-    b"+1",
-    b"2147483647",
-    b"2147483648",
-    b"9223372036854775807",
-    b"-9223372036854775809",
-    b"9" * 40,
-    b"9" * 5000,
-    b"1e9",
-    b"null",
-    b"true",
-    b"NaN",
-    b" ",
-    b"\t",
-    b"\x0b",
-    b"\r",
-    b"\r\n",
-    b"\n\n",
-    b"=",
-    b":",
-    b"#",
-    b"{",
-    b"}",
-    b"[" * 2000,
-    b"]",
-    b'"',
-    b"\\",
-    b"\\u",
-    b"\\u00",
-    b"\\ud800",
-    b"\xff",
-    b"\xed\xa0\x80",
-    b"\xc2\x85",
-    b"\xe2\x80\xa8",
-    b"\xef\xbb\xbf",
-    b"\xd9\xa3",
-    b"\0",
+    *(b"-1", b"0", b"00", b"+1", b"2147483647", b"2147483648", b"9223372036854775807"),
+    *(b"-9223372036854775809", b"9" * 40, b"9" * 5000, b"1e9", b"null", b"true", b"NaN", b" "),
+    *(b"\t", b"\x0b", b"\r", b"\r\n", b"\n\n", b"=", b":", b"#", b"{", b"}", b"[" * 2000, b"]"),
+    *(b'"', b"\\", b"\\u", b"\\u00", b"\\ud800", b"\xff", b"\xed\xa0\x80", b"\xc2\x85"),
+    *(b"\xe2\x80\xa8", b"\xef\xbb\xbf", b"\xd9\xa3", b"\0"),
 )
 
 
@@ -343,11 +272,10 @@ def mutated_text(data: bytes, draw: Random, others: Sequence[bytes] = ()) -> byt
     """Changes words and lines of a text, or any bytes."""
     if draw.random() < 0.3:
         return mutated(data, draw, others)
-    parts = (
-        data.splitlines(keepends=True)
-        if draw.random() < 0.4
-        else data.replace(b" ", b"\0 \0").replace(b"=", b"\0=\0").split(b"\0")
-    )
+    if draw.random() < 0.4:
+        parts = data.splitlines(keepends=True)
+    else:
+        parts = data.replace(b" ", b"\0 \0").replace(b"=", b"\0=\0").split(b"\0")
     for _ in range(1 + min(int(draw.expovariate(1)), 4)):
         at = draw.randrange(len(parts) + 1)
         match draw.randrange(4):
@@ -373,17 +301,8 @@ def mutated_file(name: str, data: bytes, draw: Random, others: Sequence[bytes] =
 
 
 SUFFIXES = (
-    "",
-    ".deleted",
-    ".cleaned",
-    ".swap",
-    ".log",
-    ".index",
-    ".timeindex",
-    ".txnindex",
-    ".snapshot",
-    ".tmp",
-    ".part",
+    *("", ".deleted", ".cleaned", ".swap", ".log", ".index", ".timeindex", ".txnindex"),
+    *(".snapshot", ".tmp", ".part"),
 )
 MOVED = ("orders-0.0123456789abcdef0123456789abcdef-delete", "b-1.x-future", "c-1.y-stray")
 NAMES = ("orders-0", "orders-00", "x", "-0", "a-", "orders-0-delete", *MOVED)
@@ -398,17 +317,15 @@ def mutated_tree(tree: Tree, draw: Random) -> Tree:
         name = draw.choice(sorted(changed))
         kind = draw.random()
         if kind < 0.7:
-            changed[name] = mutated_file(
-                name, changed[name], draw, [changed[draw.choice(sorted(changed))]]
-            )
+            other = changed[draw.choice(sorted(changed))]
+            changed[name] = mutated_file(name, changed[name], draw, [other])
         elif kind < 0.78:
             del changed[name]
         elif kind < 0.84:
             changed[name] = changed[draw.choice(sorted(changed))]
         elif kind < 0.93:
-            changed[_renamed(name, draw)] = (
-                changed.pop(name) if draw.random() < 0.5 else changed[name]
-            )
+            data = changed.pop(name) if draw.random() < 0.5 else changed[name]
+            changed[_renamed(name, draw)] = data
         elif kind < 0.96:
             changed[name] = b""
         elif "/" in name:
@@ -425,7 +342,6 @@ def _renamed(name: str, draw: Random) -> str:
     stem, dot, suffix = last.partition(".")
     if draw.random() < 0.5 or not stem.isdigit():
         return f"{directory}{slash}{stem}{dot}{suffix}{draw.choice(SUFFIXES)}"
-    offset = draw.choice(
-        (0, 1, int(stem) + draw.choice((-1, 1, 1000)), (1 << 63) - 1, 1 << 63, 1 << 31)
-    )
+    near = int(stem) + draw.choice((-1, 1, 1000))
+    offset = draw.choice((0, 1, near, (1 << 63) - 1, 1 << 63, 1 << 31))
     return f"{directory}{slash}{max(offset, 0):020}{dot}{suffix}"

@@ -30,12 +30,8 @@ MANY_RECORDS = 5000  # of a batch that is gone through run by run
 # of a batch alone, of a log alone, of a log in a directory
 BATCH_BYTES, LOG_BYTES, SEGMENT_BYTES = 2000, 8000, 4000
 TEXTS = (
-    "meta.properties",
-    "partition.metadata",
-    "quorum-state",
-    ".kafka_cleanshutdown",
-    "leader-epoch-checkpoint",
-    "recovery-point-offset-checkpoint",
+    *("meta.properties", "partition.metadata", "quorum-state", ".kafka_cleanshutdown"),
+    *("leader-epoch-checkpoint", "recovery-point-offset-checkpoint"),
 )
 
 Tree = dict[str, bytes]
@@ -80,12 +76,7 @@ def logs() -> tuple[bytes, ...]:
     """Returns logs of a few batches: recorded stretches, whole small ones, mixed magics."""
     recorded = [bytes.fromhex(line["hex"]) for line in _lines("legacy_logs")]
     recorded += [gzip.decompress(base64.b64decode(line["log_gz"])) for line in _lines("recoveries")]
-    recorded += [
-        content
-        for line in _lines("damaged_dumps")
-        for name, content in _files(line)
-        if name.endswith(".log")
-    ]
+    recorded += _dumped_files(".log")
     recorded += [path.read_bytes() for path in sorted((DATA / "kafka-4.3.1").rglob("*.log"))]
     recorded += [
         content for name, content in _sample().items() if name.endswith((".log", ".checkpoint"))
@@ -97,13 +88,11 @@ def logs() -> tuple[bytes, ...]:
 
 @cache
 def offset_indexes() -> tuple[bytes, ...]:
-    """Returns whole .index files; of a long one its beginning and a few of the zeros at its end."""
     return _indexes(".index")
 
 
 @cache
 def time_indexes() -> tuple[bytes, ...]:
-    """Returns whole .timeindex files in the same way."""
     return _indexes(".timeindex")
 
 
@@ -143,10 +132,8 @@ def texts() -> tuple[Text, ...]:
         Text("leader-epoch-checkpoint", b"0\n3\n0 0\n4 1200\n7 9223372036854775807\n"),
         Text(
             "meta.properties",
-            (
-                b"#\n#Mon Nov 13 10:00:00 UTC 2023\r\nbroker.id = 1\nversion:0\ncluster.id=a\\u0041b\\\n"
-                b"  c\n"
-            ),
+            b"#\n#Mon Nov 13 10:00:00 UTC 2023\r\nbroker.id = 1\nversion:0\n"
+            b"cluster.id=a\\u0041b\\\n  c\n",
         ),
         Text("partition.metadata", b"version: 0\ntopic_id: tpx8pd1IQDqJwMfGzXj6GA"),
         Text(
@@ -182,10 +169,10 @@ def _manifests() -> Iterator[bytes]:
     binary_sizes = encode_sizes(np.array([70, 90, 40]))
     packed_sizes = base64.b64encode(codec.compress("zstd", binary_sizes)).decode()
     for kind, chunks in (("fixed", sizes), ("variable", {"transformedChunks": packed_sizes})):
+        index = {"type": kind, "originalChunkSize": 100, "originalFileSize": 250} | chunks
         manifest = {
             "version": "1",
-            "chunkIndex": {"type": kind, "originalChunkSize": 100, "originalFileSize": 250}
-            | chunks,
+            "chunkIndex": index,
             "segmentIndexes": {
                 name: {"position": 8 * number, "size": 8} for number, name in enumerate(files)
             },
@@ -198,20 +185,14 @@ def _manifests() -> Iterator[bytes]:
 @cache
 def packed() -> tuple[Packed, ...]:
     """Returns the records of compressed batches, as their codec left them."""
-    complete = [
-        (batch, row)
+    recorded = [
+        Packed(codec.CODECS[row["attributes"] & 7], batch[HEADER_BYTES : int(row["size_bytes"])])
         for batch in batches()
         for row in walk(batch)[0][:1]
         if row["magic"] == 2 and 0 < row["attributes"] & 7 < 5
     ]
-    bodies_read = [
-        Packed(codec.CODECS[row["attributes"] & 7], batch[HEADER_BYTES : int(row["size_bytes"])])
-        for batch, row in complete
-    ]
     plain = b"kafka " * 200 + bytes(range(256))
-    return tuple(bodies_read) + tuple(
-        Packed(name, codec.compress(name, plain)) for name in codec.CODECS[1:]
-    )
+    return (*recorded, *(Packed(name, codec.compress(name, plain)) for name in codec.CODECS[1:]))
 
 
 @cache
@@ -246,15 +227,14 @@ def _partitions() -> Iterator[Tree]:
     for line in _lines("damaged_dumps"):
         tree = {f"orders-0/{name}": data for name, data in _files(line) if len(data) <= LOG_BYTES}
         kinds = frozenset(name.rpartition(".")[2] for name in tree)
-        if len(kinds) > 1 and (kinds, sum(map(len, tree.values()))) not in known:
-            known.add((kinds, sum(map(len, tree.values()))))
+        size_bytes = sum(map(len, tree.values()))
+        if len(kinds) > 1 and (kinds, size_bytes) not in known:
+            known.add((kinds, size_bytes))
             yield tree
 
 
 def _of_sample() -> list[Tree]:
-    """Returns the partitions of the sample, the metadata log first, each cut to its first segments
-    and those to their first batches.
-    """
+    """Returns the partitions of the sample, cut to a few batches, the metadata log first."""
     names = dict.fromkeys(name.partition("/")[0] for name in _sample() if "/" in name)
     return [
         _small({name: data for name, data in _sample().items() if name.startswith(f"{directory}/")})
@@ -270,23 +250,17 @@ def _indexed_legacy() -> Tree:
         batches_of_log = walk(log)[0]
         if number < 3 and len(batches_of_log):
             stem = f"old-0/{int(batches_of_log['last_offset'][0]):020}"
-            index = np.zeros(len(batches_of_log) // 2, offset_index.ENTRY)
-            index["relative_offset"] = (
-                batches_of_log["last_offset"][1::2][: len(index)] - batches_of_log["last_offset"][0]
-            )
-            index["position"] = batches_of_log["position"][1::2][: len(index)]
-            tree |= {
-                f"{stem}.log": log,
-                f"{stem}.index": index.tobytes(),
-                f"{stem}.timeindex": bytes(24),
-            }
+            entered = batches_of_log[1::2]
+            index = np.zeros(len(entered), offset_index.ENTRY)
+            index["relative_offset"] = entered["last_offset"] - batches_of_log["last_offset"][0]
+            index["position"] = entered["position"]
+            tree |= {f"{stem}.log": log, f"{stem}.index": index.tobytes()}
+            tree[f"{stem}.timeindex"] = bytes(24)
     return tree
 
 
 def _small(tree: Tree) -> Tree:
-    """Returns the first three segments of a partition with cut logs, their remaining index entries,
-    and all other files.
-    """
+    """Returns three segments of a partition with cut logs and indexes, and all other files."""
     stems = sorted({name[: -len(".log")] for name in tree if name.endswith(".log")})[:3]
     contents = {
         name: data
@@ -300,9 +274,8 @@ def _small(tree: Tree) -> Tree:
             entries = offset_index.parse(tree[f"{stem}.index"])
             contents[f"{stem}.index"] = entries[entries["position"] < len(log)].tobytes()
         if f"{stem}.timeindex" in tree:
-            contents[f"{stem}.timeindex"] = tree[f"{stem}.timeindex"][
-                : 3 * time_index.ENTRY.itemsize
-            ]
+            entries = time_index.parse(tree[f"{stem}.timeindex"])
+            contents[f"{stem}.timeindex"] = entries[:3].tobytes()
         if f"{stem}.txnindex" in tree:
             contents[f"{stem}.txnindex"] = tree[f"{stem}.txnindex"][:102]
     return contents
@@ -313,38 +286,33 @@ def _cut(log: bytes, most_bytes: int) -> bytes:
     if len(log) <= most_bytes:
         return log
     batches_of_log = walk(log)[0]
-    ends = (batches_of_log["position"] + batches_of_log["size_bytes"])[
-        batches_of_log["position"] + batches_of_log["size_bytes"] <= most_bytes
-    ]
+    ends = batches_of_log["position"] + batches_of_log["size_bytes"]
+    ends = ends[ends <= most_bytes]
     return log[: int(ends[-1])] if len(ends) else log[:most_bytes]
 
 
 @cache
 def _sample() -> Tree:
     with tarfile.open(SAMPLE) as packed_tree:
-        members = [member for member in packed_tree if member.isfile()]
         return {
             member.name.partition("/")[2]: packed_tree.extractfile(member).read()
-            for member in members
+            for member in packed_tree
+            if member.isfile()
         }
 
 
 def _indexes(suffix: str) -> tuple[bytes, ...]:
+    """Returns whole index files; of a long one its beginning and a few of the zeros at its end."""
     contents = [path.read_bytes() for path in sorted(DATA.rglob(f"*{suffix}"))]
     contents += [data for name, data in _sample().items() if name.endswith(suffix)]
-    contents += [
-        data
-        for line in _lines("damaged_dumps")
-        for name, data in _files(line)
-        if name.endswith(suffix)
-    ]
-    return tuple(
-        dict.fromkeys(
-            content if len(content) <= 600 else content[:480] + content[-120:]
-            for content in contents
-            if content
-        )
-    )
+    contents += _dumped_files(suffix)
+    shortened = [data if len(data) <= 600 else data[:480] + data[-120:] for data in contents]
+    return tuple(dict.fromkeys(filter(None, shortened)))
+
+
+def _dumped_files(suffix: str) -> list[bytes]:
+    files = [file for line in _lines("damaged_dumps") for file in _files(line)]
+    return [data for name, data in files if name.endswith(suffix)]
 
 
 def _files(line: dict) -> list[tuple[str, bytes]]:

@@ -49,16 +49,13 @@ class Escape:
     place: str = ""
 
     def __str__(self) -> str:
-        return (
-            f"{self.kind} in {self.target}: {self.what}{f' ({self.place})' if self.place else ''}"
-        )
+        place = f" ({self.place})" if self.place else ""
+        return f"{self.kind} in {self.target}: {self.what}{place}"
 
 
 @dataclass
 class Soak:
-    """The results of a run: inputs and seconds by target, escapes by (target, kind, place), and the
-    first cases of each.
-    """
+    """Inputs and seconds by target, escapes by (target, kind, place), the first cases of each."""
 
     seed: int
     inputs: Counter = field(default_factory=Counter)
@@ -87,9 +84,8 @@ class Soak:
         lines += [f"{self.total} damaged inputs, {self.escapes.total()} escapes, seed {self.seed}"]
         for key, count in self.escapes.most_common():
             lines += [f"{count} times {self.first[key][0]}"]
-            lines += [
-                f"    make fuzz SEED={self.seed} CASE={escape.case}" for escape in self.first[key]
-            ]
+            cases = [escape.case for escape in self.first[key]]
+            lines += [f"    make fuzz SEED={self.seed} CASE={case}" for case in cases]
         return "\n".join(lines)
 
 
@@ -119,9 +115,8 @@ def _run_case(targets: Sequence[Target], seed: int, case: int) -> tuple[str, Esc
         name = target.name
         target.read(original, data, draw)
     except Exception as fault:
-        return name, Escape(
-            case, name, "raised", f"{type(fault).__name__}: {fault}"[:300], _place(fault)
-        )
+        what = f"{type(fault).__name__}: {fault}"[:300]
+        return name, Escape(case, name, "raised", what, _place(fault))
     if time.thread_time() - started > SLOW_S:
         return name, Escape(case, name, "slow", f"{time.thread_time() - started:.1f} s")
     grown_bytes = PEAK.grown_bytes()
@@ -154,20 +149,15 @@ PEAK = Peak()
 
 def _place(fault: BaseException) -> str:
     """Returns the innermost line of ours; for a Hidden, the target's."""
-    frames = [
-        frame
-        for frame in traceback.extract_tb(fault.__traceback__)
-        if "kafkaviz" in frame.filename or "fuzz" in frame.filename
-    ]
+    frames = traceback.extract_tb(fault.__traceback__)
+    frames = [one for one in frames if "kafkaviz" in one.filename or "fuzz" in one.filename]
     if isinstance(fault, Hidden):
         frames = [frame for frame in frames if frame.name != "expect"]
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
 
 
 def warm_up(targets: Sequence[Target], seed: int) -> None:
-    """Runs every target on undamaged seeds without counting, because importing and compiling take
-    seconds and memory.
-    """
+    """Runs every target on undamaged seeds, because imports and compilations take seconds."""
     for target in targets:
         draw = Random(seed)
         for _ in range(12):
@@ -188,9 +178,7 @@ def _work(
     channel: Connection,
     folder: str,
 ) -> None:
-    """Runs the cases first, first + step and so on until it is stopped; `at.value` is the current
-    case, negative during preparation.
-    """
+    """Runs every step-th case until it is stopped; `at.value` is negative before the first."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.register(signal.SIGUSR1)
     os.environ["KAFKAVIZ_FUZZ"] = os.environ["TMPDIR"] = folder
@@ -200,13 +188,8 @@ def _work(
     warnings.simplefilter("error", RuntimeWarning)
     _limit_memory()
     PEAK.grown_bytes()
-    case, escapes, inputs, seconds, last_report_s = (
-        first,
-        [],
-        Counter(),
-        Counter(),
-        time.monotonic(),
-    )
+    case = first
+    escapes, inputs, seconds, last_report_s = [], Counter(), Counter(), time.monotonic()
     while True:
         at.value, started = case, time.perf_counter()
         name, escape = run_case(targets, seed, case)
@@ -274,10 +257,9 @@ def soak(
         while (stop_at is None or time.monotonic() < stop_at) and (
             inputs is None or run.total < inputs
         ):
-            ready = wait(
-                [worker.channel for worker in crew] + [worker.process.sentinel for worker in crew],
-                timeout=REPORT_S,
-            )
+            channels = [worker.channel for worker in crew]
+            ends = [worker.process.sentinel for worker in crew]
+            ready = wait([*channels, *ends], timeout=REPORT_S)
             for number, worker in enumerate(crew):
                 if worker.channel in ready:
                     _take(run, worker)

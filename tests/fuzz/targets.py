@@ -54,6 +54,7 @@ from tests.support.spans import check as check_spans
 LIMIT_BYTES = 1 << 20  # of decompressed records
 CHUNKS_BYTES = (61, 100, 4096, 1 << 20)
 RELEASES = ((1, 1), (2, 0), (2, 8), (3, 9), (4, 3, 1))
+BASES = (0, 1000, 1 << 62)  # offsets of segments
 
 
 class Hidden(AssertionError):
@@ -86,9 +87,7 @@ def expect(holds: Any, what: str) -> None:
 
 
 def ends_before(batches: np.ndarray, position: int) -> int:
-    """Returns how many batches end before a byte; one with a length below a header's is read to the
-    end of that header.
-    """
+    """Returns how many batches end before a byte; the least length is that of a header."""
     ends = batches["position"] + np.maximum(batches["size_bytes"], HEADER_BYTES)
     return len(ends) if (ends <= position).all() else int(np.argmax(ends > position))
 
@@ -112,9 +111,8 @@ def of_bytes(
 def read_batch(seed: bytes, data: bytes, draw: Random) -> None:
     records, fault = records_until_fault(data, LIMIT_BYTES)
     if fault is None:
-        expect(
-            batch_records.read_batch(data, LIMIT_BYTES) == records, "of_batch gives other records"
-        )
+        is_same = batch_records.read_batch(data, LIMIT_BYTES) == records
+        expect(is_same, "read_batch gives other records")
     else:
         _refused(fault, lambda: batch_records.read_batch(data, LIMIT_BYTES))
     _records_before(seed, data, records, fault)
@@ -125,10 +123,8 @@ def read_batch(seed: bytes, data: bytes, draw: Random) -> None:
     cut = draw.randint(0, len(data))
     _tiled(spans_batch.batch(data[:cut], 0, len(data)), 0, len(data))
     start, stop = sorted((draw.randint(0, len(data)), draw.randint(0, len(data))))
-    expect(
-        _covers(spans_batch.batch(data, 0, None, start, stop), start, stop),
-        "spans of a part do not cover it",
-    )
+    part = spans_batch.batch(data, 0, None, start, stop)
+    expect(_covers(part, start, stop), "spans of a part do not cover it")
     with suppress(CorruptBytes):
         inside = spans_batch.decompress(data, LIMIT_BYTES)
         if inside is not None:
@@ -139,35 +135,24 @@ def _refused(fault: CorruptBytes, call: Callable[[], Any]) -> None:
     try:
         call()
     except CorruptBytes as raised:
-        expect(
-            (raised.what, raised.position) == (fault.what, fault.position),
-            "another fault is raised than told",
-        )
+        is_same = (raised.what, raised.position) == (fault.what, fault.position)
+        expect(is_same, "another fault is raised than told")
     else:
         raise Hidden(f"not raised: {fault}")
 
 
 def _records_before(seed: bytes, data: bytes, records: list, fault: CorruptBytes | None) -> None:
     """Checks that the records of an uncompressed batch before the damage are returned."""
-    if (
-        not _readable_plain(seed)
-        or first_difference(seed, data) < HEADER_BYTES
-        or len(data) < len(seed)
-    ):
-        return
     at = first_difference(seed, data) - HEADER_BYTES
-    expected_records = [
-        record for record in _seed_records(seed) if record.position + record.size_bytes <= at
-    ]
-    if (
-        fault is not None
-        and str(fault.what) == record.LEFTOVER_TEXT
-        and len(records) == len(expected_records) - 1
-    ):
-        expected_records = expected_records[:-1]
+    if not _readable_plain(seed) or at < 0 or len(data) < len(seed):
+        return
+    expected = [one for one in _seed_records(seed) if one.position + one.size_bytes <= at]
+    is_leftover = fault is not None and str(fault.what) == record.LEFTOVER_TEXT
+    if is_leftover and len(records) == len(expected) - 1:
+        expected = expected[:-1]
     expect(
-        records[: len(expected_records)] == expected_records,
-        f"{len(expected_records)} records lie before the damage, given were {len(records)}",
+        records[: len(expected)] == expected,
+        f"{len(expected)} records lie before the damage, given were {len(records)}",
     )
 
 
@@ -216,31 +201,20 @@ def read_walk(seed: bytes, data: bytes, draw: Random) -> None:
     steps = Walk(reader(data), 0, len(data), draw.choice(CHUNKS_BYTES))
     parts = list(steps)
     again = np.concatenate(parts) if parts else np.empty(0, BATCH)
-    expect(
-        steps.end == end and (again == batches).all() and len(again) == len(batches),
-        "another chunk gives other batches",
-    )
+    is_same = steps.end == end and np.array_equal(again, batches)
+    expect(is_same, "another chunk gives other batches")
     at = int(end.position)
-    expect(
-        0 <= at <= len(data) and (end.reason == "end") == (at == len(data)),
-        f"the walk ends at {at} of {len(data)}: {end.reason}",
-    )
+    is_end = 0 <= at <= len(data) and (end.reason == "end") == (at == len(data))
+    expect(is_end, f"the walk ends at {at} of {len(data)}: {end.reason}")
     if at < len(data):
-        tail_kind(
-            data[at:], int(batches["last_offset"][-1]) if len(batches) else None, len(data) - at
-        )
+        last_offset = int(batches["last_offset"][-1]) if len(batches) else None
+        tail_kind(data[at:], last_offset, len(data) - at)
 
 
 def _deep(data: bytes, chunk_bytes: int) -> tuple[np.ndarray, list[BatchFault], Any]:
     faults: list[BatchFault] = []
-    scan = DeepScan(
-        reader(data),
-        0,
-        len(data),
-        faults.extend,
-        chunk_bytes=chunk_bytes,
-        limit_bytes=LIMIT_BYTES,
-    )
+    limits = {"chunk_bytes": chunk_bytes, "limit_bytes": LIMIT_BYTES}
+    scan = DeepScan(reader(data), 0, len(data), faults.extend, **limits)
     return np.concatenate([np.empty(0, CHECKED_BATCH), *scan]), faults, scan.end
 
 
@@ -256,15 +230,11 @@ def read_deep(seed: bytes, data: bytes, draw: Random) -> None:
     expect(end == stop and len(batches) == len(rows), "the scan gives other batches than the walk")
     before = ends_before(_walked(seed), first_difference(seed, data))
     if before:
-        expect(
-            (batches[:before] == _deep_batches(seed)[:before]).all(),
-            f"{before} batches lie before the damage",
-        )
+        is_same = (batches[:before] == _deep_batches(seed)[:before]).all()
+        expect(is_same, f"{before} batches lie before the damage")
     for fault in faults:
-        expect(
-            0 <= fault.batch_position <= fault.position <= len(data),
-            f"a fault outside the log: {fault}",
-        )
+        is_inside = 0 <= fault.batch_position <= fault.position <= len(data)
+        expect(is_inside, f"a fault outside the log: {fault}")
 
 
 def _config(draw: Random) -> IndexConfig:
@@ -273,34 +243,24 @@ def _config(draw: Random) -> IndexConfig:
 
 def read_recovery(seed: bytes, data: bytes, draw: Random) -> None:
     """Checks that a recovery keeps at least the part of the seed before the damage."""
-    base_offset, config, behaviour = (
-        int(draw.choice((0, 0, *_walked(seed)["last_offset"][:1]))),
-        _config(draw),
-        release_behaviour(draw.choice(RELEASES)),
-    )
+    base_offset = int(draw.choice((0, 0, *_walked(seed)["last_offset"][:1])))
+    config = _config(draw)
+    behaviour = release_behaviour(draw.choice(RELEASES))
     recovery = recover(reader(data), len(data), base_offset, config, behaviour)
-    expect(
-        0 <= recovery.valid_bytes <= len(data), f"{recovery.valid_bytes} valid bytes of {len(data)}"
-    )
+    valid_bytes = recovery.valid_bytes
+    expect(0 <= valid_bytes <= len(data), f"{valid_bytes} valid bytes of {len(data)}")
+    most_bytes = len(data) + 2 * config.segment_index_bytes + 64
     for part in (
-        recovery.index(),
-        recovery.timeindex(),
-        recovery.txnindex(),
-        recovery.closed_index(),
-        recovery.closed_timeindex(),
+        *(recovery.index(), recovery.timeindex(), recovery.txnindex()),
+        *(recovery.closed_index(), recovery.closed_timeindex()),
     ):
-        expect(
-            len(part) <= len(data) + 2 * config.segment_index_bytes + 64,
-            "an index is larger than its log makes it",
-        )
+        expect(len(part) <= most_bytes, "an index is larger than its log makes it")
     before = ends_before(_walked(seed), first_difference(seed, data))
     if before:
-        valid_bytes = recover(reader(seed), len(seed), base_offset, config, behaviour).valid_bytes
+        of_seed = recover(reader(seed), len(seed), base_offset, config, behaviour)
         last = _walked(seed)[before - 1]
-        expect(
-            recovery.valid_bytes >= min(valid_bytes, int(last["position"] + last["size_bytes"])),
-            "it cuts what lies before the damage",
-        )
+        kept_bytes = min(of_seed.valid_bytes, int(last["position"] + last["size_bytes"]))
+        expect(valid_bytes >= kept_bytes, "it cuts what lies before the damage")
 
 
 def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
@@ -321,10 +281,8 @@ def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
         for directory, files in grouped.items()
     ]
     clean, behaviour = draw.random() < 0.3, release_behaviour(draw.choice(RELEASES))
-    forecast = join_steps(
-        [(log.directory, steps_of(log, clean=clean, behaviour=behaviour)) for log in logs],
-        clean=clean,
-    )
+    steps = [(log.directory, steps_of(log, clean=clean, behaviour=behaviour)) for log in logs]
+    forecast = join_steps(steps, clean=clean)
     for step in forecast.steps:
         f"{step.why}{step.error}{step.way_out}".encode()
 
@@ -334,44 +292,31 @@ def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
 
 def read_offset_index(seed: bytes, data: bytes, draw: Random) -> None:
     """Reads an .index: its entries, and its spans."""
-    _read_index(
-        offset_index, spans_table.offset_entries(draw.choice((0, 1000, 1 << 62))), seed, data, draw
-    )
+    table = spans_table.offset_entries(draw.choice(BASES))
+    _read_index(offset_index, table, seed, data)
 
 
 def read_time_index(seed: bytes, data: bytes, draw: Random) -> None:
     """Reads a .timeindex in the same way."""
-    _read_index(
-        time_index, spans_table.time_entries(draw.choice((0, 1000, 1 << 62))), seed, data, draw
-    )
+    table = spans_table.time_entries(draw.choice(BASES))
+    _read_index(time_index, table, seed, data)
 
 
-def _read_index(
-    layout: Any, table: spans_table.RowFormat, seed: bytes, data: bytes, draw: Random
-) -> None:
+def _read_index(layout: Any, table: spans_table.RowFormat, seed: bytes, data: bytes) -> None:
     entries = layout.parse(data)
     written = layout.count_entries(entries)
-    expect(
-        layout.build(entries) == data[: len(entries) * layout.ENTRY.itemsize],
-        "the entries are others than the bytes",
-    )
+    is_same = layout.build(entries) == data[: len(entries) * layout.ENTRY.itemsize]
+    expect(is_same, "the entries are others than the bytes")
     before = first_difference(seed, data) // layout.ENTRY.itemsize
-    expect(
-        entries[:before].tobytes() == layout.parse(seed)[:before].tobytes(),
-        "entries before the damage are missing",
-    )
-    _tiled(
-        spans_table.rows(
-            table,
-            data,
-            0,
-            len(data),
-            written_bytes=written * layout.ENTRY.itemsize,
-            size_bytes=len(data),
-        ),
-        0,
-        len(data),
-    )
+    is_same = entries[:before].tobytes() == layout.parse(seed)[:before].tobytes()
+    expect(is_same, "entries before the damage are missing")
+    _rows_tiled(table, data, written * layout.ENTRY.itemsize)
+
+
+def _rows_tiled(table: spans_table.RowFormat, data: bytes, written_bytes: int) -> None:
+    size = len(data)
+    rows = spans_table.rows(table, data, 0, size, written_bytes=written_bytes, size_bytes=size)
+    _tiled(rows, 0, size)
 
 
 def read_txn_index(seed: bytes, data: bytes, draw: Random) -> None:
@@ -380,22 +325,9 @@ def read_txn_index(seed: bytes, data: bytes, draw: Random) -> None:
         txn_index.entry_text(entry)
     size_bytes = txn_index.ENTRY.itemsize
     before = first_difference(seed, data) // size_bytes
-    expect(
-        entries[:before].tobytes() == seed[: before * size_bytes],
-        "entries before the damage are missing",
-    )
-    _tiled(
-        spans_table.rows(
-            spans_table.txn_entries(),
-            data,
-            0,
-            len(data),
-            written_bytes=len(data),
-            size_bytes=len(data),
-        ),
-        0,
-        len(data),
-    )
+    is_same = entries[:before].tobytes() == seed[: before * size_bytes]
+    expect(is_same, "entries before the damage are missing")
+    _rows_tiled(spans_table.txn_entries(), data, len(data))
     offset = int(draw.choice(entries)["last_offset"]) if len(entries) else 0
     for call in (
         txn_index.ensure_readable,
@@ -495,23 +427,16 @@ def read_name(seed: bytes, data: bytes, draw: Random) -> None:
 def draw_packed(draw: Random) -> tuple[seeds.Packed, seeds.Packed]:
     every = seeds.packed()
     seed, other = draw.choice(every), draw.choice(every)
-    return seed, seeds.Packed(
-        seed.codec if draw.random() < 0.97 else other.codec, mutated(seed.data, draw, [other.data])
-    )
+    name = seed.codec if draw.random() < 0.97 else other.codec
+    return seed, seeds.Packed(name, mutated(seed.data, draw, [other.data]))
 
 
 def read_packed(seed: seeds.Packed, packed: seeds.Packed, draw: Random) -> None:
     limit = draw.choice((100, 10_000, LIMIT_BYTES))
+    checked = draw.random() < 0.5
     with suppress(CorruptBytes):
-        expect(
-            len(
-                codec.decompress(
-                    packed.codec, packed.data, limit, lz4_header_checked=draw.random() < 0.5
-                )
-            )
-            <= limit,
-            "more than the limit",
-        )
+        data = codec.decompress(packed.codec, packed.data, limit, lz4_header_checked=checked)
+        expect(len(data) <= limit, "more than the limit")
 
 
 def read_varints(seed: bytes, data: bytes, draw: Random) -> None:

@@ -63,9 +63,7 @@ def soaked(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         patch.setenv("KAFKAVIZ_FUZZ", str(folder))
         patch.setenv("KAFKAVIZ_CACHE", str(folder / "cache"))
         drawn = list(cases())
-        return reached(
-            lambda: [target.read(original, data, draw) for target, original, data, draw in drawn]
-        )
+        return reached(lambda: [target.read(*case) for target, *case in drawn])
 
 
 @pytest.mark.parametrize(

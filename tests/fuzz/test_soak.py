@@ -8,15 +8,7 @@ from tests.fuzz import faulty_targets, mutators, seeds, soak, targets
 from tests.fuzz.all_targets import TARGETS
 from tests.fuzz.commanded import COMMANDED
 
-SEED, SECONDS, MIN_INPUTS = 20, 6, 500
-
-
-@pytest.mark.nightly
-def test_nothing_escapes_a_short_soak():
-    """All targets for a few seconds, in separate processes."""
-    run = soak.soak(SEED, SECONDS, workers=2)
-    assert not run.escapes, run.text()
-    assert run.total >= MIN_INPUTS and len(run.inputs) > len(TARGETS) // 2
+SEED = 20
 
 
 @pytest.mark.slow
@@ -29,10 +21,8 @@ def test_every_target_damages_its_seeds_and_reads_them(target, tmp_path, monkeyp
     monkeypatch.setenv("KAFKAVIZ_FUZZ", str(tmp_path))
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
     cases = 2 if target in COMMANDED else 5
-    escapes = [
-        escape for case in range(cases) if (escape := soak.run_case([target], SEED, case)[1])
-    ]
-    assert [escape for escape in escapes if escape.kind not in ("memory", "slow")] == []
+    escapes = [soak.run_case([target], SEED, case)[1] for case in range(cases)]
+    assert [one for one in escapes if one and one.kind not in ("memory", "slow")] == []
     drawn = [soak.drawn([target], SEED, case) for case in range(50)]
     assert sum(original != data for _, original, data, _ in drawn) > 25
 
@@ -100,37 +90,21 @@ def test_mended_batches_have_the_right_checksum():
 
 def test_the_first_difference():
     """The first byte that differs, else where one of them ends."""
-    assert [
-        targets.first_difference(b"abc", other)
-        for other in (b"abc", b"abd", b"ab", b"abcd", b"", b"xbc")
-    ] == [3, 2, 2, 3, 0, 0]
+    others = (b"abc", b"abd", b"ab", b"abcd", b"", b"xbc")
+    found = [targets.first_difference(b"abc", other) for other in others]
+    assert found == [3, 2, 2, 3, 0, 0]
 
 
 def test_seeds_are_of_every_kind():
     """Batches of three magics, every codec, every file and directory."""
     magics = {batch[16] for batch in seeds.batches() if len(batch) > 16}
-    assert {0, 1, 2} <= magics and {body.codec for body in seeds.packed()} >= {
-        "gzip",
-        "snappy",
-        "lz4",
-        "zstd",
-    }
-    assert {body.decoder for body in seeds.bodies()} >= {
-        "control",
-        "metadata",
-        "offsets",
-        "transactions",
-        "share",
-        "remote",
-    }
+    codecs = {body.codec for body in seeds.packed()}
+    assert {0, 1, 2} <= magics and {"gzip", "snappy", "lz4", "zstd"} <= codecs
+    decoders = {body.decoder for body in seeds.bodies()}
+    assert {"control", "metadata", "offsets", "transactions", "share", "remote"} <= decoders
     for inputs in (
-        seeds.logs,
-        seeds.offset_indexes,
-        seeds.time_indexes,
-        seeds.txn_indexes,
-        seeds.snapshots,
-        seeds.texts,
-        seeds.partitions,
+        *(seeds.logs, seeds.offset_indexes, seeds.time_indexes, seeds.txn_indexes, seeds.snapshots),
+        *(seeds.texts, seeds.partitions),
     ):
         assert len(inputs()) > 5, inputs
     assert all(
