@@ -11,14 +11,17 @@ Order and pace are not a real broker's, but each single step is.
 """
 
 import os
+import re
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from random import Random
+
+from _pytest.capture import CaptureResult
 
 import kafkaviz as kv
 from kafkaviz.format import names
@@ -47,9 +50,7 @@ Files = dict[str, bytes]
 
 @cache
 def pool() -> tuple[list[Files], Files]:
-    """Returns the files of each segment of one log, by name, the oldest first, and the small files
-    of the broker directory.
-    """
+    """Returns the files of each segment of a log, the oldest first, and those of the broker."""
     simulated = kv.simulate(load(WORKLOAD))
     contents = {file.name: file.content() for file in simulated.files}
     own = {name: data for name, data in contents.items() if "/" not in name}
@@ -59,6 +60,22 @@ def pool() -> tuple[list[Files], Files]:
         stem = f"{segment.base_offset:020}."
         segments.append({name: data for name, data in inside.items() if name.startswith(stem)})
     return segments, own
+
+
+def write_partitions(folder: Path, segments: Sequence[Files]) -> None:
+    """Writes two topic-partitions with the same segments."""
+    for topic in ("orders-0", "payments-0"):
+        (folder / topic).mkdir(parents=True)
+        for segment in segments:
+            for name, data in segment.items():
+                (folder / topic / name).write_bytes(data)
+
+
+def ended_well(status: int, output: CaptureResult[str]) -> bool:
+    """Returns whether a command ended with a result or a line of error."""
+    lines = output.err.splitlines()
+    is_told = status != 2 or bool(lines and re.match("kafkaviz: .*: ", lines[-1]))
+    return status in (0, 1, 2) and is_told and "Traceback" not in output.err + output.out
 
 
 class Churn:

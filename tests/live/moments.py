@@ -25,25 +25,15 @@ class Moments:
         self, folder: Path, at: int = -1, change: Callable[[], object] = lambda: None
     ) -> None:
         """`at`: the number of the call, from 0; -1 for no change."""
-        self.count, self._folder, self._at, self._change, self._open = (
-            0,
-            str(folder),
-            at,
-            change,
-            set(),
-        )
+        self.count, self._at, self._change = 0, at, change
+        self._folder, self._open = str(folder), set()
         self._changes, self._before = False, {}
 
     def __enter__(self) -> "Moments":
         for name in (*PATH_CALLS, *NUMBERED):
-            self._before[name] = getattr(os, name)
-            setattr(
-                os,
-                name,
-                self._counting_paths(getattr(os, name))
-                if name in PATH_CALLS
-                else self._numbered(getattr(os, name)),
-            )
+            call = self._before[name] = getattr(os, name)
+            counting = self._counting_paths if name in PATH_CALLS else self._numbered
+            setattr(os, name, counting(call))
         self._before["open"], builtins.open = builtins.open, self._opening(builtins.open)
         return self
 

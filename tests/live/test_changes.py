@@ -1,6 +1,4 @@
-"""A directory that changes while a command reads it: one clear line, or a result; never a
-traceback, and always an end.
-"""
+"""A directory that changes while a command reads it: a result or one clear line."""
 
 import shutil
 from pathlib import Path
@@ -8,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
-from tests.live import ends
-from tests.live.churn import pool
+from tests.live.churn import ended_well, pool, write_partitions
 from tests.live.moments import Moments
 
 STEM = "00000000000000000216"
@@ -70,15 +67,9 @@ def _grow(path: Path) -> None:
 def directory(folder: Path) -> Path:
     segments, own = pool()
     shutil.rmtree(folder, ignore_errors=True)
+    write_partitions(folder, segments[1:4])
     for name, data in own.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    for name in ("orders-0", "payments-0"):
-        (folder / name).mkdir()
-        for segment in segments[1:4]:
-            for file, data in segment.items():
-                (folder / name / file).write_bytes(data)
+        (folder / name).write_bytes(data)
     return folder
 
 
@@ -99,7 +90,7 @@ def changed(
     with Moments(folder, at, lambda: CHANGES[change](folder)) as moments:
         status = main(arguments)
     output = capsys.readouterr()
-    assert ends.well(status, output), (status, output.err)
+    assert ended_well(status, output), (status, output.err)
     return status, moments.count
 
 

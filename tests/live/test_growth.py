@@ -14,10 +14,10 @@ from kafkaviz.__main__ import main
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.format import checkpoint, names, offset_index, time_index, txn_index
 from kafkaviz.format.walk import walk
-from kafkaviz.log.broker import open_broker
+from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import lookup
-from tests.live.churn import pool
+from tests.live.churn import pool, write_partitions
 from tests.live.moments import Moments
 
 PREALLOCATED_BYTES = 4096
@@ -25,9 +25,7 @@ TOPIC = "version: 0\ntopic_id: tpx8pd1IQDqJwMfGzXj6GA\n"
 
 
 class AppendingBroker:
-    """A broker that appends to one partition as Kafka does: the .log first, then the indexes, and
-    the .txnindex with the first abort.
-    """
+    """Appends to one partition as Kafka does: the .log first, then the indexes."""
 
     def __init__(self, folder: Path) -> None:
         segments, own = pool()
@@ -65,6 +63,10 @@ class AppendingBroker:
                 index.write(entry.tobytes())
         self.count += 1
 
+    def append_all(self) -> None:
+        while self.count < len(self.batches):
+            self.append()
+
     def append_until_first_abort(self) -> None:
         """Appends up to the batch before the first marker of an abort."""
         while self.batches["last_offset"][self.count] < self._aborted["last_offset"][0]:
@@ -74,6 +76,9 @@ class AppendingBroker:
         """Appends up to the second marker of an abort, with its entry."""
         while self.batches["last_offset"][self.count - 1] < self._aborted["last_offset"][1]:
             self.append()
+
+    def listed(self) -> Broker:
+        return open_broker(self.partition.parent)
 
     def _write(self, suffix: str, slot: int, entry: bytes) -> None:
         with self._paths[suffix].open("r+b") as index:
@@ -105,21 +110,19 @@ def errors_of(broker_view) -> list[tuple[str, str]]:
 
 def test_what_was_appended_after_the_listing_is_no_error(broker):
     """Indexes are read later than the .log is listed, and may lead beyond the listed length."""
-    assert errors_of(open_broker(broker.partition.parent)) == []
-    listed = open_broker(broker.partition.parent)
+    assert errors_of(broker.listed()) == []
+    listed = broker.listed()
     listed_bytes = listed.partitions[0].active.log.size_bytes
-    while broker.count < len(broker.batches):
-        broker.append()
+    broker.append_all()
     assert errors_of(listed) == []
-    segment = open_broker(broker.partition.parent).partitions[0].active
+    segment = broker.listed().partitions[0].active
     assert segment.log.size_bytes > listed_bytes
     assert segment.offset_index["position"].max() > listed_bytes
 
 
 def test_the_entries_of_a_listed_log_are_those_of_its_batches(broker):
-    listed = open_broker(broker.partition.parent).partitions[0].active
-    while broker.count < len(broker.batches):
-        broker.append()
+    listed = broker.listed().partitions[0].active
+    broker.append_all()
     last_offset = int(listed.batches()["last_offset"][-1])
     assert len(listed.offset_index) and len(listed.time_index)
     assert listed.offset_index["position"].max() < listed.log.size_bytes
@@ -130,8 +133,7 @@ def test_a_lookup_ends_where_the_listed_log_does(broker):
     """It finds every listed record, whatever the index says by then."""
     log = view_partition(open_broker(broker.partition).partitions[0])
     last_offset = int(broker.batches["last_offset"][broker.count - 1])
-    while broker.count < len(broker.batches):
-        broker.append()
+    broker.append_all()
     profile = versions.search_profile()
     assert lookup(log, profile, offset=last_offset).answer.offset == last_offset
     assert lookup(log, profile, timestamp_ms="latest").answer.offset == last_offset + 1
@@ -139,15 +141,10 @@ def test_a_lookup_ends_where_the_listed_log_does(broker):
 
 def test_a_check_while_a_broker_writes(broker):
     """Again and again while a thread appends, to the end of the log."""
-
-    def write() -> None:
-        while broker.count < len(broker.batches):
-            broker.append()
-
-    writer = threading.Thread(target=write)
+    writer = threading.Thread(target=broker.append_all)
     writer.start()
     try:
-        errors = [errors_of(open_broker(broker.partition.parent)) for _ in range(5)]
+        errors = [errors_of(broker.listed()) for _ in range(5)]
     finally:
         writer.join()
     assert errors == [[]] * 5
@@ -156,15 +153,14 @@ def test_a_check_while_a_broker_writes(broker):
 def test_a_txnindex_that_was_created_after_the_listing_is_not_missing(new_broker):
     """An entry whose marker came later is not wrong either."""
     new_broker.append_until_first_abort()
-    before = open_broker(new_broker.partition.parent)
+    before = new_broker.listed()
     new_broker.append()
-    first = open_broker(new_broker.partition.parent)
+    first = new_broker.listed()
     assert len(first.partitions[0].active.txn_index) == 1
-    while new_broker.count < len(new_broker.batches):
-        new_broker.append()
+    new_broker.append_all()
     assert before.partitions[0].active.txnindex is None
     assert errors_of(before) == errors_of(first) == []
-    assert len(open_broker(new_broker.partition.parent).partitions[0].active.txn_index) > 1
+    assert len(new_broker.listed().partitions[0].active.txn_index) > 1
 
 
 def test_a_txnindex_of_a_listed_log_that_is_created_meanwhile(new_broker):
@@ -174,7 +170,7 @@ def test_a_txnindex_of_a_listed_log_that_is_created_meanwhile(new_broker):
     txnindex = next(new_broker.partition.glob("*.txnindex"))
     entries = txnindex.read_bytes()
     txnindex.unlink()
-    listed = open_broker(new_broker.partition.parent)
+    listed = new_broker.listed()
     assert errors_of(listed) == []  # the broker may be about to create it
     new_broker.append()
     assert [code for code, _ in errors_of(listed)] == ["txnindex-mismatch"]
@@ -189,7 +185,7 @@ def test_an_abort_that_is_not_yet_indexed_is_no_error(new_broker):
     txnindex = next(new_broker.partition.glob("*.txnindex"))
     entries = txnindex.read_bytes()
     txnindex.write_bytes(entries[: -txn_index.ENTRY.itemsize])
-    listed = open_broker(new_broker.partition.parent)
+    listed = new_broker.listed()
     assert errors_of(listed) == []
     txnindex.write_bytes(bytes(txn_index.ENTRY.itemsize) + entries[txn_index.ENTRY.itemsize :])
     assert [code for code, _ in errors_of(listed)] == ["txnindex-mismatch"]
@@ -205,12 +201,9 @@ def retaining(tmp_path):
     """Returns a broker directory in use, with three segments of a log, in two partitions."""
     segments, own = pool()
     folder = tmp_path / "broker"
+    write_partitions(folder, segments[1:4])
     for name in ("orders-0", "payments-0"):
-        (folder / name).mkdir(parents=True)
         (folder / name / names.PARTITION_METADATA).write_text(TOPIC)
-        for segment in segments[1:4]:
-            for file, data in segment.items():
-                (folder / name / file).write_bytes(data)
     (folder / "meta.properties").write_bytes(own["meta.properties"])
     (folder / names.LOCK).touch()
     return folder

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from http.client import HTTPConnection
@@ -22,11 +22,10 @@ from urllib.parse import parse_qs, urlencode
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
 
 from docs import browsing
 from kafkaviz.workshop.class_seat import PATH
-from tests.soak.visitor import LARGEST_BYTES, Visitor
+from tests.soak.visitor import Visitor, open_socket
 
 PATIENCE_S, CATALOG_S = 60.0, 300.0
 THINKING_S = 3.0  # at most, before a learner answers
@@ -35,20 +34,10 @@ MIB = 1 << 20
 
 
 class Tab:
-    """A tab of the Workshop. It runs its fragments as often as they ask, and a learner's waits for
-    the class as class_link.js does.
-    """
+    """A tab of the Workshop, with its fragments, and a learner's wait as in class_link.js."""
 
     def __init__(self, address: str, **query: str) -> None:
-        self._connection = ExitStack()
-        self._socket = self._connection.enter_context(
-            connect(
-                f"{address.replace('http', 'ws', 1)}/_stcore/stream",
-                origin=address,
-                subprotocols=["streamlit"],
-                max_size=LARGEST_BYTES,
-            )
-        )
+        self._socket = open_socket(address)
         self._address, self.query, self._page_hash = address, urlencode(query), ""
         self._link: dict[str, Any] = {}
         self.html, self.exceptions = "", []
@@ -64,7 +53,7 @@ class Tab:
     def close(self) -> None:
         """Closes it as a browser closes a tab."""
         self._is_open = False
-        self._connection.close()
+        self._socket.close()
 
     def press(self, key: str) -> None:
         """Presses the button of this key."""
@@ -89,12 +78,7 @@ class Tab:
         return match[1] if match else ""
 
     def _send(
-        self,
-        button: str = "",
-        part: str = "",
-        trigger: dict[str, Any] | None = None,
-        *,
-        is_timer: bool = False,
+        self, button: str = "", part: str = "", trigger: dict | None = None, *, is_timer=False
     ) -> None:
         message = BackMsg()
         rerun = message.rerun_script
@@ -196,22 +180,21 @@ class Latencies:
     work: list[float] = field(default_factory=list)
 
     def lines(self) -> list[str]:
-        return [
-            f"{name:8} {len(values):5} {share_below(values, 0.5):8.2f} {share_below(values, 0.95):8.2f} "
-            f"{max(values):8.2f}"
-            for name, values in vars(self).items()
-        ]
+        return [f"{name:8} {len(values):5} {row(values)}" for name, values in vars(self).items()]
 
     def slow(self) -> list[str]:
         """Returns the actions that took longer than LIMIT_S in more than 5 of 100 cases."""
-        return [
-            name
-            for name, values in vars(self).items()
-            if name != "work" and share_below(values, 0.95) > LIMIT_S
-        ]
+        steps = {name: values for name, values in vars(self).items() if name != "work"}
+        return [name for name, values in steps.items() if share_below(values, 0.95) > LIMIT_S]
 
 
 HEAD = f"{'step':8} {'count':>5} {'median':>8} {'p95':>8} {'longest':>8}   seconds"
+
+
+def row(seconds: Sequence[float]) -> str:
+    """Returns the median, the 95th percentile and the maximum as columns of a table."""
+    columns = (share_below(seconds, 0.5), share_below(seconds, 0.95), max(seconds))
+    return " ".join(f"{value:8.2f}" for value in columns)
 
 
 def share_below(values: Sequence[float], share: float) -> float:
@@ -267,11 +250,7 @@ def _step(
 ) -> None:
     """Everyone answers in their own time; the teacher reveals, and continues."""
     if "kv_choice_0" in teacher.buttons:
-        threads = [
-            threading.Thread(target=_answer, args=(learner, latencies.answer))
-            for learner in learners
-        ]
-        _run_all(threads)
+        _for_all(learners, partial(_answer, seconds=latencies.answer))
         lead("kv_class_reveal", _is_revealed, latencies.reveal)
     before = teacher.heading
     lead("kv_next", lambda tab: tab.heading != before, latencies.follow)
@@ -301,21 +280,14 @@ def _lead(
 ) -> None:
     start, work_before = time.monotonic(), processor_s(process)
     teacher.press(key)
-    _run_all(
-        [
-            threading.Thread(target=lambda tab=tab: seconds.append(tab.wait(is_met) - start))
-            for tab in learners
-        ]
-    )
+    _for_all(learners, lambda tab: seconds.append(tab.wait(is_met) - start))
     work.append(processor_s(process) - work_before)
     teacher.wait(is_met)
 
 
-def _run_all(threads: list[threading.Thread]) -> None:
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+def _for_all(tabs: list[Tab], work: Callable[[Tab], object]) -> None:
+    with ThreadPoolExecutor(len(tabs)) as pool:
+        list(pool.map(work, tabs))
 
 
 def _processor_share(process: int, work: Callable[[], object]) -> float:
@@ -348,9 +320,7 @@ def warm(address: str, folder: Path) -> None:
 
 def main() -> int:
     """Returns 0 if each step reached 95 of 100 learners within LIMIT_S."""
-    seats, steps = (
-        int(os.environ.get(name) or default) for name, default in (("SEATS", 20), ("STEPS", 15))
-    )
+    seats, steps = int(os.environ.get("SEATS") or 20), int(os.environ.get("STEPS") or 15)
     with (
         tempfile.TemporaryDirectory(prefix="kafkaviz-class-") as folder,
         browsing.started(Path(folder)) as (address, process),

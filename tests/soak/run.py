@@ -1,5 +1,6 @@
 """Many directories opened in turn in one server, and the server's resources after each."""
 
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -8,14 +9,14 @@ from pathlib import Path
 
 from docs import browsing
 from kafkaviz.log.archives import archive
-from tests.live.churn import pool
+from tests.live.churn import pool, write_partitions
+from tests.soak.classroom import MIB, resident_bytes
 from tests.soak.visitor import Visitor
 
 SAMPLES = browsing.ROOT / "sample_data"
 PAGES = ("", "segment", "lookup", "health")
 SAMPLE_EVERY = 50  # directories, a sample is one
 CATALOG_S = 300
-MIB = 1 << 20
 SHARE = 1.1  # growth after the first quarter of the directories
 # Streamlit keeps 128 tabs, of three files each
 SLACK = {"own_bytes": 40 * MIB, "java_bytes": 150 * MIB, "threads": 8, "files": 400}
@@ -41,9 +42,7 @@ HEAD = f"{'directories':>11} {'MiB':>8} {'Java MiB':>8} {'threads':>8} {'files':
 
 
 def soak(folder: Path, directories: int, every: int) -> Iterator[ResourceUsage]:
-    """Opens this many directories in its own server, and reports its memory at intervals. Raises
-    AssertionError if a page fails.
-    """
+    """Opens this many directories in its own server, and yields its memory at intervals."""
     cache, started = folder / "cache", time.monotonic()
     cache.mkdir()
     with browsing.started(cache) as (address, process):
@@ -62,25 +61,16 @@ def soak(folder: Path, directories: int, every: int) -> Iterator[ResourceUsage]:
                 yield _measure(process.pid, count, time.monotonic() - started)
 
 
-def _samples() -> list[Path]:
-    return sorted(SAMPLES.glob("*.tar.gz"))
-
-
 def _directory(folder: Path, count: int) -> Path:
     """Returns the next directory: a new small one, or now and then a sample."""
     if count % SAMPLE_EVERY == 0:
-        samples = _samples()
+        samples = sorted(SAMPLES.glob("*.tar.gz"))
         return samples[count // SAMPLE_EVERY % len(samples)]
     segments, own = pool()
     path = folder / f"kafka-{count}"
+    write_partitions(path, segments)
     for name, data in own.items():
-        (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_bytes(data)
-    for topic in ("orders-0", "payments-0"):
-        (path / topic).mkdir()
-        for segment in segments:
-            for name, data in segment.items():
-                (path / topic / name).write_bytes(data)
     return path
 
 
@@ -100,23 +90,13 @@ def _measure(number: int, count: int, seconds: float) -> ResourceUsage:
         for child in (task / "children").read_text().split()
     ]
     java = sum(_resident_bytes(child) for child in children)
-    threads, files = (
-        sum(1 for _ in Path(f"/proc/{number}/{what}").iterdir()) for what in ("task", "fd")
-    )
+    threads, files = (len(os.listdir(f"/proc/{number}/{what}")) for what in ("task", "fd"))
     return ResourceUsage(count, _resident_bytes(number), java, threads, files, seconds)
 
 
 def _resident_bytes(number: int) -> int:
     try:
-        return (
-            int(
-                Path(f"/proc/{number}/status")
-                .read_text()
-                .partition("VmRSS:")[2]
-                .split(maxsplit=1)[0]
-            )
-            << 10
-        )
+        return resident_bytes(number)
     except (OSError, IndexError):
         return 0
 

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
 
 PATIENCE_S = 60
 LARGEST_BYTES = 1 << 28
@@ -19,17 +19,21 @@ class Visit:
     exceptions: tuple[str, ...]
 
 
+def open_socket(address: str) -> ClientConnection:
+    """Connects to an app as a tab does; `address`: such as http://127.0.0.1:8501."""
+    return connect(
+        f"{address.replace('http', 'ws', 1)}/_stcore/stream",
+        origin=address,
+        subprotocols=["streamlit"],
+        max_size=LARGEST_BYTES,
+    )
+
+
 class Visitor:
     """One tab of a browser, for the time of a with block."""
 
     def __init__(self, address: str) -> None:
-        """`address`: such as http://127.0.0.1:8501."""
-        self._socket = connect(
-            f"{address.replace('http', 'ws', 1)}/_stcore/stream",
-            origin=address,
-            subprotocols=["streamlit"],
-            max_size=LARGEST_BYTES,
-        )
+        self._socket = open_socket(address)
 
     def __enter__(self) -> "Visitor":
         return self
@@ -42,22 +46,17 @@ class Visitor:
 
         Raises TimeoutError if it does not end.
         """
-        back_message = BackMsg()
-        back_message.rerun_script.query_string, back_message.rerun_script.page_name = (
-            urlencode(query),
-            page,
-        )
-        self._socket.send(back_message.SerializeToString())
+        request = BackMsg()
+        request.rerun_script.query_string = urlencode(query)
+        request.rerun_script.page_name = page
+        self._socket.send(request.SerializeToString())
         elements, exceptions = 0, []
         while True:
-            forward_message = ForwardMsg.FromString(self._socket.recv(PATIENCE_S))
-            kind = forward_message.WhichOneof("type")
-            if kind == "delta" and forward_message.delta.HasField("new_element"):
+            message = ForwardMsg.FromString(self._socket.recv(PATIENCE_S))
+            if message.delta.HasField("new_element"):
                 elements += 1
-                if forward_message.delta.new_element.HasField("exception"):
-                    exceptions.append(forward_message.delta.new_element.exception.message)
-            if (
-                kind == "script_finished"
-                and forward_message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
-            ):
+                if message.delta.new_element.HasField("exception"):
+                    exceptions.append(message.delta.new_element.exception.message)
+            is_end = message.WhichOneof("type") == "script_finished"
+            if is_end and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
                 return Visit(elements, tuple(exceptions))

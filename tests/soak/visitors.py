@@ -9,13 +9,14 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
 from docs import browsing
-from tests.soak.classroom import MIB, processor_s, resident_bytes, share_below, warm
+from tests.soak.classroom import MIB, processor_s, resident_bytes, row, share_below, warm
 from tests.soak.visitor import Visitor
 
 LIMIT_S, LIMIT_BYTES = 1.0, 1536 * MIB  # of 95 in 100 clicks; of the server
@@ -29,9 +30,8 @@ def clicks(visitor: int) -> dict[str, tuple[str, dict[str, str]]]:
     """Returns the clicks of a visitor, in turn: name, page, address."""
     choose = random.Random(visitor).choice
     partition = {"tp": choose(PARTITIONS)}
-    index_size, segment_size = (
-        sizes[visitor % len(sizes)] for sizes in (INDEX_SIZES, SEGMENT_SIZES)
-    )
+    index_size = INDEX_SIZES[visitor % len(INDEX_SIZES)]
+    segment_size = SEGMENT_SIZES[visitor % len(SEGMENT_SIZES)]
     return {
         "broker": ("", {}),
         "segment": ("segment", partition),
@@ -59,10 +59,7 @@ class Clicks:
     work_s: float = 0.0
 
     def line(self, name: str) -> str:
-        return (
-            f"{name:12} {share_below(self.seconds, 0.5):8.2f} {share_below(self.seconds, 0.95):8.2f}"
-            f" {max(self.seconds):8.2f} {self.work_s:8.3f}"
-        )
+        return f"{name:12} {row(self.seconds)} {self.work_s:8.3f}"
 
 
 def visit(address: str, process: int, visitors: int) -> dict[str, Clicks]:
@@ -86,11 +83,8 @@ def visit(address: str, process: int, visitors: int) -> dict[str, Clicks]:
 
     with ExitStack() as stack:
         tabs = [stack.enter_context(Visitor(address)) for _ in range(visitors)]
-        threads = [threading.Thread(target=click_through, args=tab) for tab in enumerate(tabs)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(visitors) as pool:
+            list(pool.map(click_through, range(visitors), tabs))
     assert not faults, faults
     for result, (before, after) in zip(results.values(), pairwise(marks), strict=True):
         result.work_s = (after - before) / visitors
