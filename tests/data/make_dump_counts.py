@@ -90,13 +90,8 @@ def _file(out: Path) -> dict | int | None:
 
 def _log(batches: list[re.Match]) -> dict:
     if not batches:
-        return {
-            "batches": 0,
-            "records": 0,
-            "first_base_offset": None,
-            "last_offset": None,
-            "end_position": 0,
-        }
+        counts = {"batches": 0, "records": 0, "end_position": 0}
+        return {**counts, "first_base_offset": None, "last_offset": None}
     last, records = batches[-1], [_records(batch) for batch in batches]
     return {
         "batches": len(batches),

@@ -16,14 +16,8 @@ import sys
 from pathlib import Path
 
 TAR = (
-    "tar",
-    "--sparse",
-    "--format=posix",
-    "--sort=name",
-    "--owner=0",
-    "--group=0",
-    "--numeric-owner",
-    "--pax-option=delete=atime,delete=ctime",
+    *("tar", "--sparse", "--format=posix", "--sort=name", "--owner=0", "--group=0"),
+    *("--numeric-owner", "--pax-option=delete=atime,delete=ctime"),
 )
 TAKEN = {  # partitions; the files of the broker directory itself go with them
     "kafka-4.3.1-unstartable": ("__cluster_metadata-0", "meter-readings-0"),
@@ -111,13 +105,8 @@ def segments(vectors: Path) -> list[dict]:
             kind = one["version"], one["index_interval_bytes"], max(map(len, one["appends"])) > 1
             if kind not in taken and len(line) < LARGEST:
                 taken.add(kind)
-                found.append(
-                    {
-                        name: value
-                        for name, value in one.items()
-                        if name not in ("queries", "recovered", "recover_truncated")
-                    }
-                )
+                left_out = ("queries", "recovered", "recover_truncated")
+                found.append({name: one[name] for name in one if name not in left_out})
     return found
 
 

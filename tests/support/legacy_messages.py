@@ -21,11 +21,7 @@ def build_message(
     """
     timestamp = b"" if magic == 0 else struct.pack(">q", timestamp_ms)
     body = bytes([magic, attributes]) + timestamp + _prefix_size(key) + _prefix_size(value)
-    return (
-        struct.pack(">qi", offset, CRC_BYTES + len(body))
-        + struct.pack(">I", zlib.crc32(body))
-        + body
-    )
+    return struct.pack(">qiI", offset, CRC_BYTES + len(body), zlib.crc32(body)) + body
 
 
 def _prefix_size(part: bytes | None) -> bytes:

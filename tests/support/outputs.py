@@ -206,9 +206,7 @@ def difference(old: Sequence[bytes], new: Sequence[bytes]) -> str:
     """Returns the command, and the first line that differs."""
     at = next((at for at, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), -1)
     at = min(len(old), len(new)) if at < 0 else at
-    lines = [
-        f"{side[at].decode(errors='replace') if at < len(side) else ''}" for side in (old, new)
-    ]
+    lines = [b"".join(side[at : at + 1]).decode(errors="replace") for side in (old, new)]
     command = old[0].decode(errors="replace")[:120] if old else ""
     return f"{command} line {at}\n  - {lines[0][:300]}\n  + {lines[1][:300]}"
 

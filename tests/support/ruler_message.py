@@ -11,8 +11,7 @@ def unpacked(message: bytes) -> tuple[dict, dict[str, dict[str, list[int]]], np.
     words, body = json.loads(message[8 : 8 + length]), message[8 + length :]
     tables = {}
     for name, columns in words["columns"].items():
-        numbers = np.frombuffer(body[slice(*words["sections"][name])], "<i8").reshape(
-            len(columns), -1
-        )
+        numbers = np.frombuffer(body[slice(*words["sections"][name])], "<i8")
+        numbers = numbers.reshape(len(columns), -1)
         tables[name] = {column: row.tolist() for column, row in zip(columns, numbers, strict=True)}
     return words, tables, np.frombuffer(body[slice(*words["sections"]["overview"])], np.uint8)

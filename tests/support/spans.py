@@ -6,17 +6,10 @@ from kafkaviz.binary.layouts import KINDS, Span
 
 
 def check(spans: list[Span], start: int, stop: int) -> None:
-    """Checks that the spans tile a range.
-
-    Raises:
-        AssertionError: the spans do not tile [start, stop) exactly.
-    """
-    assert all(span.start < span.end and span.name and span.kind in KINDS for span in spans), (
-        "an empty or nameless span"
-    )
-    assert all(previous.end == following.start for previous, following in pairwise(spans)), (
-        "a gap, or two spans on one byte"
-    )
-    assert ((spans[0].start, spans[-1].end) if spans else (start, start)) == (start, stop), (
-        "the ends are not covered"
-    )
+    """Asserts that the spans tile [start, stop) exactly."""
+    are_sound = all(span.start < span.end and span.name and span.kind in KINDS for span in spans)
+    assert are_sound, "an empty or nameless span"
+    are_joined = all(left.end == right.start for left, right in pairwise(spans))
+    assert are_joined, "a gap, or two spans on one byte"
+    ends = (spans[0].start, spans[-1].end) if spans else (start, start)
+    assert ends == (start, stop), "the ends are not covered"

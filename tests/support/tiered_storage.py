@@ -41,9 +41,7 @@ def unpack(folder: Path) -> tuple[Path, Path]:
 
 
 def write_local_store(partition: Partition, target: Path) -> Path:
-    """Writes the closed segments of a partition in LocalTieredStorage's layout, as if the broker
-    had copied each when the next one began.
-    """
+    """Writes the closed segments of a partition in LocalTieredStorage's layout."""
     folder = target / LOCAL_ROOT / f"{partition.directory}-{partition.topic_id}"
     folder.mkdir(parents=True)
     for number, segment in enumerate(partition.live[:-1]):
@@ -95,34 +93,23 @@ def _write_segment(
         binary = codec.compress("zstd", encode_sizes(sizes))
         fields |= {"type": "variable", "transformedChunks": base64.b64encode(binary).decode()}
     else:
-        final = int(sizes[-1])
-        fields |= {
-            "type": "fixed",
-            "transformedChunkSize": chunk_bytes,
-            "finalTransformedChunkSize": final,
-        }
+        fields |= {"type": "fixed", "transformedChunkSize": chunk_bytes}
+        fields["finalTransformedChunkSize"] = int(sizes[-1])
     indexes, ranges = b"", {}
     for name, kind in remote_segment.INDEX_KINDS.items():
         info = stored.files.get(kind)
         data = info.path.read_bytes() if info else b""
         ranges[name] = {"position": len(indexes), "size": len(data)} if info else None
         indexes += data
+    topic_partition = {"topic": partition.topic, "partition": partition.partition}
+    topic_id_partition = {"topicId": partition.topic_id, "topicPartition": topic_partition}
     manifest = {
         "version": "1",
         "chunkIndex": fields,
         "segmentIndexes": ranges,
         "compression": compressed,
         "remoteLogSegmentMetadata": {
-            "remoteLogSegmentId": {
-                "topicIdPartition": {
-                    "topicId": partition.topic_id,
-                    "topicPartition": {
-                        "topic": partition.topic,
-                        "partition": partition.partition,
-                    },
-                },
-                "id": stored.segment_id,
-            },
+            "remoteLogSegmentId": {"topicIdPartition": topic_id_partition, "id": stored.segment_id},
             "startOffset": segment.start_offset,
             "endOffset": segment.end_offset,
             "maxTimestampMs": 0,
@@ -153,9 +140,5 @@ def encode_sizes(sizes: np.ndarray) -> bytes:
     above = np.asarray(sizes[:-1], np.int64) - smallest
     width = max(1, (int(above.max()).bit_length() + 7) // 8)
     rows = above.astype(">i8").view(np.uint8).reshape(-1, 8)[:, 8 - width :]
-    return (
-        count
-        + struct.pack(">ib", smallest, width)
-        + rows.tobytes()
-        + struct.pack(">i", int(sizes[-1]))
-    )
+    last = struct.pack(">i", int(sizes[-1]))
+    return count + struct.pack(">ib", smallest, width) + rows.tobytes() + last
