@@ -9,6 +9,7 @@ import random
 import re
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +18,43 @@ from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.format.batch import CRC_START, HEADER, LENGTH_END
 
 METADATA = "__cluster_metadata-0"
-Damage = Callable[[list[Path], random.Random], None]
+QUORUM_STATE = f"{METADATA}/quorum-state"
+Damage = Callable[[list[Path], random.Random], object]
+Find = Callable[[list[Path], random.Random], Path]
+Change = Callable[[bytes, random.Random], bytes]
 DAMAGES: dict[str, Damage] = {}
 
 
 def damage(change: Damage) -> Damage:
     """Registers a damage under the name of its function."""
-    DAMAGES[change.__name__.strip("_")] = change
+    DAMAGES[change.__name__] = change
     return change
+
+
+def rewrite(find: Find, **changes: Change) -> None:
+    """Registers damages that change the bytes of a file, by their names."""
+    for name, change in changes.items():
+        DAMAGES[name] = partial(_rewrite, find, change)
+
+
+def _rewrite(find: Find, change: Change, disks: list[Path], pick: random.Random) -> None:
+    path = find(disks, pick)
+    if path.exists():
+        path.chmod(0o644)
+    path.write_bytes(change(path.read_bytes() if path.exists() else b"", pick))
+
+
+def remove(**files: Find) -> None:
+    """Registers damages that remove a file, by their names."""
+    for name, find in files.items():
+        DAMAGES[name] = partial(_remove, find)
+
+
+def _remove(find: Find, disks: list[Path], pick: random.Random) -> None:
+    find(disks, pick).unlink()
+
+
+# ---- the files, and what changes in them
 
 
 def _partitions(disk: Path) -> list[Path]:
@@ -42,29 +72,51 @@ def _log_of(disks: list[Path], pick: random.Random, suffix: str = ".log") -> Pat
     return pick.choice(files)
 
 
-def _flip(path: Path, position: int) -> None:
-    data = bytearray(path.read_bytes())
-    data[position] ^= 1
-    _write(path, bytes(data))
+def _some_index(disks: list[Path], pick: random.Random) -> Path:
+    return _log_of(disks, pick, pick.choice([".index", ".timeindex"]))
 
 
-def _write(path: Path, data: bytes) -> None:
-    if path.exists():
-        path.chmod(0o644)
-    path.write_bytes(data)
+def _closed_log(disks: list[Path], pick: random.Random) -> Path:
+    logs = [sorted(partition.glob("*.log")) for partition in _partitions(disks[0])]
+    return pick.choice([log for of_partition in logs for log in of_partition[:-1]])
 
 
-def _metadata_log(disks: list[Path]) -> Path:
+def _next_to_log(name: str) -> Find:
+    return lambda disks, pick: _log_of(disks, pick).with_name(name)
+
+
+def _own(name: str) -> Find:
+    """Finds a file of the first log directory."""
+    return lambda disks, pick: disks[0] / name
+
+
+def _metadata_log(disks: list[Path], pick: random.Random) -> Path:
     return max((disks[0] / METADATA).glob("*.log"))
 
 
-def _newest_snapshot(disks: list[Path]) -> Path:
+def _newest_snapshot(disks: list[Path], pick: random.Random) -> Path:
     return max((disks[0] / METADATA).glob("*.checkpoint"))
 
 
-def _remove_snapshots(disks: list[Path]) -> None:
-    for path in (disks[0] / METADATA).glob("*.checkpoint"):
-        path.unlink()
+def _empty(data: bytes, pick: random.Random) -> bytes:
+    return b""
+
+
+def _cut(data: bytes, pick: random.Random) -> bytes:
+    return data[: pick.randrange(len(data))]
+
+
+def _flip(data: bytes, pick: random.Random) -> bytes:
+    position = pick.randrange(len(data))
+    return data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :]
+
+
+def _flip_last(data: bytes, pick: random.Random) -> bytes:
+    return data[:-1] + bytes([data[-1] ^ 1])
+
+
+def _one_of(*contents: bytes) -> Change:
+    return lambda data, pick: pick.choice(contents)
 
 
 # ---- nothing, or next to nothing
@@ -84,86 +136,48 @@ def marker_removed(disks: list[Path], pick: random.Random) -> None:
 @damage
 def marker_is_a_folder(disks: list[Path], pick: random.Random) -> None:
     for disk in disks:
-        (disk / ".kafka_cleanshutdown").unlink(missing_ok=True)
-        (disk / ".kafka_cleanshutdown").mkdir()
+        _make_folder(disk / ".kafka_cleanshutdown")
 
 
 # ---- the snapshots of the cluster's metadata, and its log
 
-
-@damage
-def snapshot_empty(disks: list[Path], pick: random.Random) -> None:
-    _write(_newest_snapshot(disks), b"")
-
-
-@damage
-def snapshot_torn_in_footer(disks: list[Path], pick: random.Random) -> None:
-    path = _newest_snapshot(disks)
-    _write(path, path.read_bytes()[: -pick.randint(1, 40)])
-
-
-@damage
-def snapshot_torn_in_header(disks: list[Path], pick: random.Random) -> None:
-    path = _newest_snapshot(disks)
-    _write(path, path.read_bytes()[: pick.randint(1, 80)])
-
-
-@damage
-def snapshot_torn_anywhere(disks: list[Path], pick: random.Random) -> None:
-    path = _newest_snapshot(disks)
-    data = path.read_bytes()
-    _write(path, data[: pick.randint(100, len(data) - 1)])
-
-
-@damage
-def snapshot_flipped(disks: list[Path], pick: random.Random) -> None:
-    path = _newest_snapshot(disks)
-    _flip(path, pick.randrange(path.stat().st_size))
-
-
-@damage
-def snapshot_of_zeros(disks: list[Path], pick: random.Random) -> None:
-    path = _newest_snapshot(disks)
-    _write(path, bytes(path.stat().st_size))
-
-
-@damage
-def snapshot_with_zeros_behind(disks: list[Path], pick: random.Random) -> None:
-    path = _newest_snapshot(disks)
-    _write(path, path.read_bytes() + bytes(pick.randint(1, 200)))
-
-
-@damage
-def snapshot_newest_removed(disks: list[Path], pick: random.Random) -> None:
-    _newest_snapshot(disks).unlink()
+rewrite(
+    _newest_snapshot,
+    snapshot_empty=_empty,
+    snapshot_torn_in_footer=lambda data, pick: data[: -pick.randint(1, 40)],
+    snapshot_torn_in_header=lambda data, pick: data[: pick.randint(1, 80)],
+    snapshot_torn_anywhere=lambda data, pick: data[: pick.randint(100, len(data) - 1)],
+    snapshot_flipped=_flip,
+    snapshot_of_zeros=lambda data, pick: bytes(len(data)),
+    snapshot_with_zeros_behind=lambda data, pick: data + bytes(pick.randint(1, 200)),
+)
+remove(snapshot_newest_removed=_newest_snapshot)
+rewrite(
+    lambda disks, pick: min((disks[0] / METADATA).glob("*.checkpoint")), snapshot_older_empty=_empty
+)
 
 
 @damage
 def snapshots_removed(disks: list[Path], pick: random.Random) -> None:
-    _remove_snapshots(disks)
-
-
-@damage
-def snapshot_older_empty(disks: list[Path], pick: random.Random) -> None:
-    _write(min((disks[0] / METADATA).glob("*.checkpoint")), b"")
+    for path in (disks[0] / METADATA).glob("*.checkpoint"):
+        path.unlink()
 
 
 @damage
 def snapshot_beyond_log_end(disks: list[Path], pick: random.Random) -> None:
-    path = _newest_snapshot(disks)
+    path = _newest_snapshot(disks, pick)
     path.rename(path.with_name(f"{900 + pick.randrange(9):020}-0000000001.checkpoint"))
 
 
 @damage
 def snapshot_beyond_log_end_torn(disks: list[Path], pick: random.Random) -> None:
-    path = _newest_snapshot(disks)
-    path.rename(path.with_name(f"{900 + pick.randrange(9):020}-0000000001.checkpoint"))
-    snapshot_torn_in_header(disks, pick)
+    snapshot_beyond_log_end(disks, pick)
+    DAMAGES["snapshot_torn_in_header"](disks, pick)
 
 
 @damage
 def snapshot_of_later_epoch(disks: list[Path], pick: random.Random) -> None:
-    path = _newest_snapshot(disks)
+    path = _newest_snapshot(disks, pick)
     path.rename(path.with_name(path.name.replace("-0000000001", "-0000000009")))
 
 
@@ -172,28 +186,21 @@ def snapshot_name_of_text(disks: list[Path], pick: random.Random) -> None:
     (disks[0] / METADATA / "latest.checkpoint").write_bytes(b"")
 
 
-@damage
-def metadata_log_cut(disks: list[Path], pick: random.Random) -> None:
-    path = _metadata_log(disks)
-    data = path.read_bytes()
-    path.write_bytes(data[: pick.randrange(1, len(data))])
+rewrite(
+    _metadata_log,
+    metadata_log_cut=lambda data, pick: data[: pick.randrange(1, len(data))],
+    metadata_log_empty=_empty,
+    metadata_log_flipped=_flip,
+)
 
 
-@damage
-def metadata_log_cut_without_snapshots(disks: list[Path], pick: random.Random) -> None:
-    metadata_log_cut(disks, pick)
-    _remove_snapshots(disks)
+def _without_snapshots(disks: list[Path], pick: random.Random, name: str) -> None:
+    DAMAGES[name](disks, pick)
+    snapshots_removed(disks, pick)
 
 
-@damage
-def metadata_log_empty(disks: list[Path], pick: random.Random) -> None:
-    _metadata_log(disks).write_bytes(b"")
-
-
-@damage
-def metadata_log_empty_without_snapshots(disks: list[Path], pick: random.Random) -> None:
-    metadata_log_empty(disks, pick)
-    _remove_snapshots(disks)
+for name in ("metadata_log_cut", "metadata_log_empty", "metadata_log_flipped"):
+    DAMAGES[f"{name}_without_snapshots"] = partial(_without_snapshots, name=name)
 
 
 @damage
@@ -202,28 +209,16 @@ def metadata_log_missing(disks: list[Path], pick: random.Random) -> None:
         path.unlink()
 
 
-@damage
-def metadata_log_flipped(disks: list[Path], pick: random.Random) -> None:
-    path = _metadata_log(disks)
-    _flip(path, pick.randrange(path.stat().st_size))
-
-
-@damage
-def metadata_log_flipped_without_snapshots(disks: list[Path], pick: random.Random) -> None:
-    metadata_log_flipped(disks, pick)
-    _remove_snapshots(disks)
-
-
-@damage
-def metadata_epochs_damaged(disks: list[Path], pick: random.Random) -> None:
-    data = pick.choice([b"", b"junk", bytes(12), b"0\n9\n0 0\n"])
-    (disks[0] / METADATA / "leader-epoch-checkpoint").write_bytes(data)
-
-
-@damage
-def metadata_partition_metadata_damaged(disks: list[Path], pick: random.Random) -> None:
-    data = pick.choice([b"", b"junk", b"version: 0\ntopic_id: AkXzOiIERbadGF_c6qNvhw"])
-    (disks[0] / METADATA / "partition.metadata").write_bytes(data)
+rewrite(
+    _own(f"{METADATA}/leader-epoch-checkpoint"),
+    metadata_epochs_damaged=_one_of(b"", b"junk", bytes(12), b"0\n9\n0 0\n"),
+)
+rewrite(
+    _own(f"{METADATA}/partition.metadata"),
+    metadata_partition_metadata_damaged=_one_of(
+        b"", b"junk", b"version: 0\ntopic_id: AkXzOiIERbadGF_c6qNvhw"
+    ),
+)
 
 
 @damage
@@ -237,40 +232,30 @@ def metadata_directory_empty(disks: list[Path], pick: random.Random) -> None:
     (disks[0] / METADATA).mkdir()
 
 
-def _keep_of_metadata(disks: list[Path], *suffixes: str) -> None:
+def _keep_of_metadata(disks: list[Path], pick: random.Random, suffix: str) -> None:
     for path in (disks[0] / METADATA).iterdir():
-        if not path.name.endswith(suffixes):
+        if not path.name.endswith(suffix):
             path.unlink()
 
 
-@damage
-def metadata_snapshots_alone(disks: list[Path], pick: random.Random) -> None:
-    _keep_of_metadata(disks, ".checkpoint")
-
-
-@damage
-def metadata_log_alone(disks: list[Path], pick: random.Random) -> None:
-    _keep_of_metadata(disks, ".log")
-
-
-@damage
-def metadata_quorum_state_alone(disks: list[Path], pick: random.Random) -> None:
-    _keep_of_metadata(disks, "quorum-state")
+DAMAGES["metadata_snapshots_alone"] = partial(_keep_of_metadata, suffix=".checkpoint")
+DAMAGES["metadata_log_alone"] = partial(_keep_of_metadata, suffix=".log")
+DAMAGES["metadata_quorum_state_alone"] = partial(_keep_of_metadata, suffix="quorum-state")
 
 
 @damage
 def metadata_log_before_topics(disks: list[Path], pick: random.Random) -> None:
     """Keeps the log before the first topic: the election, the features, the registration."""
-    path = _metadata_log(disks)
+    path = _metadata_log(disks, pick)
     path.write_bytes(path.read_bytes()[: pick.choice([91, 300, 500])])
-    _remove_snapshots(disks)
+    snapshots_removed(disks, pick)
     if pick.random() < 0.5:
-        (disks[0] / METADATA / "quorum-state").unlink()
+        (disks[0] / QUORUM_STATE).unlink()
 
 
 @damage
 def snapshots_unfinished(disks: list[Path], pick: random.Random) -> None:
-    newest = _newest_snapshot(disks)
+    newest = _newest_snapshot(disks, pick)
     for suffix in (".part", ".deleted"):
         shutil.copy(newest, newest.with_name(f"{newest.name}{suffix}"))
 
@@ -278,7 +263,7 @@ def snapshots_unfinished(disks: list[Path], pick: random.Random) -> None:
 @damage
 def snapshot_twice(disks: list[Path], pick: random.Random) -> None:
     """Two snapshots of one offset: the one with the later epoch is empty."""
-    path = _newest_snapshot(disks)
+    path = _newest_snapshot(disks, pick)
     path.with_name(path.name.replace("-0000000001", "-0000000002")).write_bytes(b"")
 
 
@@ -292,35 +277,22 @@ def marker_of_junk(disks: list[Path], pick: random.Random) -> None:
         (disk / ".kafka_cleanshutdown").write_bytes(data)
 
 
-@damage
-def quorum_state_damaged(disks: list[Path], pick: random.Random) -> None:
-    data = pick.choice([b"", b"{", bytes(20), b'{"data_version":7}', b"[]"])
-    (disks[0] / METADATA / "quorum-state").write_bytes(data)
+def _of_others(data: bytes, pick: random.Random) -> bytes:
+    return json.dumps(json.loads(data) | {"leaderEpoch": pick.choice([0, 7])}).encode()
 
 
-@damage
-def quorum_state_removed(disks: list[Path], pick: random.Random) -> None:
-    (disks[0] / METADATA / "quorum-state").unlink()
-
-
-@damage
-def quorum_state_of_others(disks: list[Path], pick: random.Random) -> None:
-    path = disks[0] / METADATA / "quorum-state"
-    state = json.loads(path.read_text())
-    state["leaderEpoch"] = pick.choice([0, 7])
-    path.write_text(json.dumps(state))
-
-
-@damage
-def bootstrap_removed(disks: list[Path], pick: random.Random) -> None:
-    (disks[0] / "bootstrap.checkpoint").unlink()
-
-
-@damage
-def bootstrap_damaged(disks: list[Path], pick: random.Random) -> None:
-    path = disks[0] / "bootstrap.checkpoint"
-    data = path.read_bytes()
-    _write(path, pick.choice([b"", b"x", data[: len(data) // 2], bytes(len(data))]))
+rewrite(
+    _own(QUORUM_STATE),
+    quorum_state_damaged=_one_of(b"", b"{", bytes(20), b'{"data_version":7}', b"[]"),
+    quorum_state_of_others=_of_others,
+)
+rewrite(
+    _own("bootstrap.checkpoint"),
+    bootstrap_damaged=lambda data, pick: pick.choice(
+        [b"", b"x", data[: len(data) // 2], bytes(len(data))]
+    ),
+)
+remove(quorum_state_removed=_own(QUORUM_STATE), bootstrap_removed=_own("bootstrap.checkpoint"))
 
 
 PROPERTIES = (
@@ -350,25 +322,16 @@ PROPERTIES = (
 )
 
 
-def _set_properties(text: str) -> Damage:
-    def change(disks: list[Path], pick: random.Random) -> None:
-        for disk in disks:
-            path = disk / "meta.properties"
-            lines = dict(
-                line.split("=", 1) for line in path.read_text().splitlines() if "=" in line
-            )
-            path.write_bytes(text.format(cluster=lines["cluster.id"]).encode())
-
-    return change
+def _set_properties(disks: list[Path], pick: random.Random, text: str) -> None:
+    for disk in disks:
+        path = disk / "meta.properties"
+        lines = dict(line.split("=", 1) for line in path.read_text().splitlines() if "=" in line)
+        path.write_bytes(text.format(cluster=lines["cluster.id"]).encode())
 
 
 for number, content in enumerate(PROPERTIES):
-    DAMAGES[f"properties_{number}"] = _set_properties(content)
-
-
-@damage
-def properties_removed(disks: list[Path], pick: random.Random) -> None:
-    (disks[0] / "meta.properties").unlink()
+    DAMAGES[f"properties_{number}"] = partial(_set_properties, text=content)
+remove(properties_removed=_own("meta.properties"))
 
 
 # ---- the offset checkpoints
@@ -383,19 +346,19 @@ CONTENTS = (
 )
 
 
-def _set_checkpoint(name: str, data: bytes) -> Damage:
-    def change(disks: list[Path], pick: random.Random) -> None:
-        (pick.choice(disks) / name).write_bytes(data)
+def _set_checkpoint(disks: list[Path], pick: random.Random, name: str, data: bytes) -> None:
+    (pick.choice(disks) / name).write_bytes(data)
 
-    return change
+
+def _remove_checkpoints(disks: list[Path], pick: random.Random, name: str) -> None:
+    for disk in disks:
+        (disk / name).unlink(missing_ok=True)
 
 
 for name in CHECKPOINTS:
     for number, data in enumerate(CONTENTS):
-        DAMAGES[f"{name}_{number}"] = _set_checkpoint(name, data)
-    DAMAGES[f"{name}_removed"] = lambda disks, pick, name=name: [
-        (disk / name).unlink(missing_ok=True) for disk in disks
-    ]
+        DAMAGES[f"{name}_{number}"] = partial(_set_checkpoint, name=name, data=data)
+    DAMAGES[f"{name}_removed"] = partial(_remove_checkpoints, name=name)
 
 
 def _make_folder(path: Path) -> None:
@@ -432,17 +395,25 @@ def one_disk_fails_and_one_ends_the_start(disks: list[Path], pick: random.Random
 # ---- a partition's own files
 
 
-@damage
-def log_cut(disks: list[Path], pick: random.Random) -> None:
-    path = _log_of(disks, pick)
-    data = path.read_bytes()
-    path.write_bytes(data[: pick.randrange(len(data))])
+def _later_timestamp(data: bytes, pick: random.Random) -> bytes:
+    """Changes the largest timestamp of a .log's first batch, with a new checksum."""
+    changed = bytearray(data)
+    header = np.frombuffer(changed, HEADER, 1)
+    header["max_timestamp_ms"] += 1
+    size_bytes = LENGTH_END + int(header["batch_length_bytes"][0])
+    header["crc"] = crc32c(bytes(changed[CRC_START:size_bytes]))
+    return bytes(changed)
 
 
-@damage
-def log_flipped(disks: list[Path], pick: random.Random) -> None:
-    path = _log_of(disks, pick)
-    _flip(path, pick.randrange(path.stat().st_size))
+rewrite(
+    _log_of,
+    log_cut=_cut,
+    log_flipped=_flip,
+    batch_timestamp_changed=_later_timestamp,
+    log_with_zeros_behind=lambda data, pick: data + bytes(pick.randint(1, 300)),
+)
+rewrite(_closed_log, closed_log_cut=lambda data, pick: data[:-1], closed_log_flipped=_flip_last)
+remove(log_removed=_log_of)
 
 
 @damage
@@ -453,36 +424,7 @@ def log_flipped_above_recovery_point(disks: list[Path], pick: random.Random) -> 
     checkpoint = disks[0] / "recovery-point-offset-checkpoint"
     pattern = re.compile(rf"^{re.escape(topic)} {number} \d+$", re.MULTILINE)
     checkpoint.write_text(pattern.sub(f"{topic} {number} 0", checkpoint.read_text()))
-    _flip(path, path.stat().st_size - 1)
-
-
-@damage
-def batch_timestamp_changed(disks: list[Path], pick: random.Random) -> None:
-    """The largest timestamp of a .log's first batch, with a new checksum."""
-    path = _log_of(disks, pick)
-    data = bytearray(path.read_bytes())
-    header = np.frombuffer(data, HEADER, 1)
-    header["max_timestamp_ms"] += 1
-    size_bytes = LENGTH_END + int(header["batch_length_bytes"][0])
-    header["crc"] = crc32c(bytes(data[CRC_START:size_bytes]))
-    _write(path, bytes(data))
-
-
-def _closed_log(disks: list[Path], pick: random.Random) -> Path:
-    logs = [sorted(partition.glob("*.log")) for partition in _partitions(disks[0])]
-    return pick.choice([log for of_partition in logs for log in of_partition[:-1]])
-
-
-@damage
-def closed_log_cut(disks: list[Path], pick: random.Random) -> None:
-    path = _closed_log(disks, pick)
-    path.write_bytes(path.read_bytes()[:-1])
-
-
-@damage
-def closed_log_flipped(disks: list[Path], pick: random.Random) -> None:
-    path = _closed_log(disks, pick)
-    _flip(path, path.stat().st_size - 1)
+    path.write_bytes(_flip_last(path.read_bytes(), pick))
 
 
 @damage
@@ -500,17 +442,6 @@ def log_start_beyond_end(disks: list[Path], pick: random.Random) -> None:
     lines = [line for line in path.read_text().splitlines()[2:] if f"{topic} {number} " not in line]
     lines.append(f"{topic} {number} 1000000")
     path.write_text("\n".join(["0", str(len(lines)), *lines]) + "\n")
-
-
-@damage
-def log_with_zeros_behind(disks: list[Path], pick: random.Random) -> None:
-    path = _log_of(disks, pick)
-    path.write_bytes(path.read_bytes() + bytes(pick.randint(1, 300)))
-
-
-@damage
-def log_removed(disks: list[Path], pick: random.Random) -> None:
-    _log_of(disks, pick).unlink()
 
 
 @damage
@@ -544,52 +475,43 @@ def replica_is_future_too(disks: list[Path], pick: random.Random) -> None:
         shutil.copytree(future, other / partition.name)
 
 
-@damage
-def index_removed(disks: list[Path], pick: random.Random) -> None:
-    _log_of(disks, pick, ".index").unlink()
-
-
-@damage
-def index_cut(disks: list[Path], pick: random.Random) -> None:
-    path = _log_of(disks, pick, pick.choice([".index", ".timeindex"]))
-    data = path.read_bytes()
-    path.write_bytes(data[: pick.randrange(len(data))])
-
-
-@damage
-def index_flipped(disks: list[Path], pick: random.Random) -> None:
-    path = _log_of(disks, pick, pick.choice([".index", ".timeindex"]))
-    _flip(path, pick.randrange(path.stat().st_size))
-
-
-def _kind_cut(kind: str) -> Damage:
-    def change(disks: list[Path], pick: random.Random) -> None:
-        path = _log_of(disks, pick, kind)
-        data = path.read_bytes()
-        path.write_bytes(data[: pick.randrange(len(data))])
-
-    return change
-
-
-DAMAGES["producer_snapshot_cut"] = _kind_cut(".snapshot")
-DAMAGES["transaction_index_cut"] = _kind_cut(".txnindex")
-
-
-@damage
-def index_with_zeros_behind(disks: list[Path], pick: random.Random) -> None:
-    path = _log_of(disks, pick, pick.choice([".index", ".timeindex"]))
-    path.write_bytes(path.read_bytes() + bytes(pick.choice([8, 12, 24, 100])))
-
-
-@damage
-def timeindex_removed(disks: list[Path], pick: random.Random) -> None:
-    _log_of(disks, pick, ".timeindex").unlink()
-
-
-@damage
-def producer_snapshot_of_other_version(disks: list[Path], pick: random.Random) -> None:
-    path = _log_of(disks, pick, ".snapshot")
-    path.write_bytes(bytes([0, pick.choice([0, 2, 3])]) + path.read_bytes()[2:])
+rewrite(
+    _some_index,
+    index_cut=_cut,
+    index_flipped=_flip,
+    index_with_zeros_behind=lambda data, pick: data + bytes(pick.choice([8, 12, 24, 100])),
+)
+rewrite(
+    partial(_log_of, suffix=".snapshot"),
+    producer_snapshot_cut=_cut,
+    producer_snapshot_flipped=_flip,
+    producer_snapshot_of_other_version=lambda data, pick: (
+        bytes([0, pick.choice([0, 2, 3])]) + data[2:]
+    ),
+)
+rewrite(
+    partial(_log_of, suffix=".txnindex"),
+    transaction_index_cut=_cut,
+    transaction_index_flipped=_flip,
+)
+rewrite(
+    _next_to_log("leader-epoch-checkpoint"),
+    epochs_damaged=_one_of(b"", b"junk", b"0\n1\nx 0\n", b"0\n3\n0 0\n", b"1\n0\n"),
+)
+rewrite(
+    _next_to_log("partition.metadata"),
+    partition_metadata_damaged=_one_of(
+        *(b"", b"junk", b"version: 0\ntopic_id: AkXzOiIERbadGF_c6qNvhw", b"\xff"),
+        *(bytes(43), b"version: 1\ntopic_id: AkXzOiIERbadGF_c6qNvhw", b"version: 0\n"),
+        *(b"version: -1\ntopic_id: AkXzOiIERbadGF_c6qNvhw\n", b"version: 0\ntopic_id: \n"),
+        b"version: 0\r\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA\r\n",
+    ),
+)
+remove(
+    index_removed=partial(_log_of, suffix=".index"),
+    timeindex_removed=partial(_log_of, suffix=".timeindex"),
+    partition_metadata_removed=_next_to_log("partition.metadata"),
+)
 
 
 @damage
@@ -599,49 +521,11 @@ def producer_snapshots_removed(disks: list[Path], pick: random.Random) -> None:
 
 
 @damage
-def producer_snapshot_flipped(disks: list[Path], pick: random.Random) -> None:
-    path = _log_of(disks, pick, ".snapshot")
-    _flip(path, pick.randrange(path.stat().st_size))
-
-
-@damage
-def transaction_index_flipped(disks: list[Path], pick: random.Random) -> None:
-    path = _log_of(disks, pick, ".txnindex")
-    _flip(path, pick.randrange(path.stat().st_size))
-
-
-@damage
-def epochs_damaged(disks: list[Path], pick: random.Random) -> None:
-    path = _log_of(disks, pick).with_name("leader-epoch-checkpoint")
-    path.write_bytes(pick.choice([b"", b"junk", b"0\n1\nx 0\n", b"0\n3\n0 0\n", b"1\n0\n"]))
-
-
-@damage
-def partition_metadata_damaged(disks: list[Path], pick: random.Random) -> None:
-    path = _log_of(disks, pick).with_name("partition.metadata")
-    path.write_bytes(
-        pick.choice(
-            [
-                *(b"", b"junk", b"version: 0\ntopic_id: AkXzOiIERbadGF_c6qNvhw", b"\xff"),
-                *(bytes(43), b"version: 1\ntopic_id: AkXzOiIERbadGF_c6qNvhw", b"version: 0\n"),
-                *(b"version: -1\ntopic_id: AkXzOiIERbadGF_c6qNvhw\n", b"version: 0\ntopic_id: \n"),
-                b"version: 0\r\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA\r\n",
-            ]
-        )
-    )
-
-
-@damage
 def partition_metadata_of_another(disks: list[Path], pick: random.Random) -> None:
     """The topic id of another topic of the cluster, or that of the metadata topic."""
     paths = sorted(path for disk in disks for path in disk.glob("*/partition.metadata"))
     to, of = pick.sample(paths, 2)
     to.write_bytes(of.read_bytes())
-
-
-@damage
-def partition_metadata_removed(disks: list[Path], pick: random.Random) -> None:
-    _log_of(disks, pick).with_name("partition.metadata").unlink()
 
 
 STRANGE_FILES = (
@@ -660,25 +544,16 @@ STRANGE_DIRECTORIES = (
 STRANGE_FOLDERS = (f"{0:020}.log", f"{5:020}.log", f"{5:020}.index", "notes", f"{5:020}.snapshot")
 
 
-def _put_file(name: str) -> Damage:
-    def change(disks: list[Path], pick: random.Random) -> None:
-        _log_of(disks, pick).with_name(name).write_bytes(b"")
-
-    return change
+def _put_file(disks: list[Path], pick: random.Random, name: str) -> None:
+    _log_of(disks, pick).with_name(name).write_bytes(b"")
 
 
-def _put_directory(name: str) -> Damage:
-    def change(disks: list[Path], pick: random.Random) -> None:
-        (pick.choice(disks) / name).mkdir()
-
-    return change
+def _put_directory(disks: list[Path], pick: random.Random, name: str) -> None:
+    (pick.choice(disks) / name).mkdir()
 
 
-def _put_folder(name: str) -> Damage:
-    def change(disks: list[Path], pick: random.Random) -> None:
-        _make_folder(_log_of(disks, pick).with_name(name))
-
-    return change
+def _put_folder(disks: list[Path], pick: random.Random, name: str) -> None:
+    _make_folder(_log_of(disks, pick).with_name(name))
 
 
 @damage
@@ -695,8 +570,8 @@ def link_to_nothing(disks: list[Path], pick: random.Random) -> None:
 
 
 for name in STRANGE_FOLDERS:
-    DAMAGES[f"folder {name}"] = _put_folder(name)
+    DAMAGES[f"folder {name}"] = partial(_put_folder, name=name)
 for name in STRANGE_FILES:
-    DAMAGES[f"file {name}"] = _put_file(name)
+    DAMAGES[f"file {name}"] = partial(_put_file, name=name)
 for name in STRANGE_DIRECTORIES:
-    DAMAGES[f"directory {name}"] = _put_directory(name)
+    DAMAGES[f"directory {name}"] = partial(_put_directory, name=name)
