@@ -1,14 +1,15 @@
-"""python -m tests.kafka: kafkaviz's writer against Kafka's own classes, for CONFIGURATIONS=200 from
-SEED=0 on; brokers that read what it wrote, start on damaged directories, delete by retention, and
-take batches of producers with other settings; and loads and dumps of damage.
+"""python -m tests.kafka [PART ...]: kafkaviz's writer against Kafka's own classes, for
+CONFIGURATIONS=200 from SEED=0 on; brokers that read what it wrote, start on damaged directories,
+delete by retention, and take batches of producers with other settings; and loads and dumps of
+damage. PART names those that run, if not all.
 """
 
 import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -26,18 +27,27 @@ from tests.kafka import (
     starts,
     uploads,
 )
-from tests.kafka.harness import RELEASES, Kafka, class_path, missing_tool, scratch
+from tests.kafka.harness import RELEASES, Kafka, missing_tool, scratch
 from tests.kafka.random_histories import history
 
 # one configuration in four is of the older release, whose indexes are written per append
 SHARE_OF_OLD = 4
 COUNTED = ("appends", "rolls", "restarts", "truncations", "exceptions", "directories", "segments")
+OPERATIONS = {
+    "append": "appends",
+    "truncateTo": "truncations",
+    "restart": "restarts",
+    "crash": "restarts",
+}
 SHOWN_DIFFERENCES = 10
 ALL_QUERIES_FROM = 100  # configurations: with fewer a few of the queries are asked of Spark
 FEW_LOADS = 5  # and one in five of the recorded loads is done again
+PROCESSES = 3  # on two processors: the parts wait for brokers much of their time
+
+Part = Callable[[], tuple[int, int]]
 
 
-def main() -> int:
+def main(names: Sequence[str]) -> int:
     missing = missing_tool()
     if missing:
         print(
@@ -46,31 +56,39 @@ def main() -> int:
         )
         return 0
     count, seed = int(os.environ.get("CONFIGURATIONS") or 200), int(os.environ.get("SEED") or 0)
-    for release in RELEASES:
-        class_path(release)
-    old = count // SHARE_OF_OLD
-    with ThreadPoolExecutor(3) as pool:
-        futures = [
-            pool.submit(_histories, release, seed, many)
-            for release, many in zip(RELEASES, (count - old, old), strict=True)
-        ]
-        results = [
-            future.result() for future in [*futures, pool.submit(_compare, broker.differences)]
-        ]
-    results += [
-        _compare(partial(starts.differences, count, seed)),
-        _compare(retention_passes.differences),
-        _compare(freed_starts.differences),
-        _compare(uploads.differences),
-        _compare(remote_deletions.differences),
-        _compare(real_producers.differences),
-        _damaged(count, seed),
-        _loads(count, seed),
-        _spark(count),
-    ]
-    passed, failed = sum(result[0] for result in results), sum(result[1] for result in results)
+    every_part = parts(count, seed)
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        futures = [pool.submit(every_part[name]) for name in names or every_part]
+        results = [future.result() for future in futures]
+    passed, failed = (sum(column) for column in zip(*results, strict=True))
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
+
+
+def parts(count: int, seed: int) -> dict[str, Part]:
+    """Returns the comparisons, which count the passed and the failed cases; the longest first."""
+    is_quick = count < ALL_QUERIES_FROM
+    some_loads = slice(seed % FEW_LOADS, None, FEW_LOADS) if is_quick else slice(None)
+    old = count // SHARE_OF_OLD
+    compared = {
+        "starts": partial(starts.differences, count, seed),
+        "producers": real_producers.differences,
+        "remote-deletions": remote_deletions.differences,
+        "freed-starts": freed_starts.differences,
+        "uploads": uploads.differences,
+        "broker": broker.differences,
+        "loads": partial(record_loads.differences, some_loads),
+        "retention": retention_passes.differences,
+    }
+    if not is_quick:
+        compared["old-loads"] = old_loads.differences
+    return {
+        **{name: partial(_compare, compare) for name, compare in compared.items()},
+        "spark": partial(_spark, is_quick=is_quick),
+        "histories": partial(_histories, RELEASES[0], seed, count - old),
+        "old-histories": partial(_histories, RELEASES[1], seed, old),
+        "damaged": partial(_damaged, count, seed),
+    }
 
 
 def _histories(release: str, seed: int, count: int) -> tuple[int, int]:
@@ -80,16 +98,9 @@ def _histories(release: str, seed: int, count: int) -> tuple[int, int]:
         for number in range(seed, seed + count):
             differences = _configuration(kafka, release, number, Path(folder) / "t-0", counted)
             failed += bool(differences)
-            for text in differences[:SHOWN_DIFFERENCES]:
-                print(f"SEED={number} of {release}: {text[:1000]}", flush=True)
+            _print_differences(f"SEED={number} of {release}: ", differences)
     counts = ", ".join(f"{counted[name]} {name}" for name in COUNTED)
-    print(
-        (
-            f"Kafka {release}: {count} configurations ({counts}), {failed} differ; "
-            f"{time.monotonic() - started:.0f} s"
-        ),
-        flush=True,
-    )
+    _show([], f"Kafka {release}: {count} configurations ({counts}), {failed} differ", started)
     return count - failed, failed
 
 
@@ -99,7 +110,10 @@ def _configuration(
     """Returns every difference in one history, and in the directory it leaves."""
     question = history(number, release)
     line = checks.recorded(question, kafka.replay(question))
-    _count(line, counted)
+    for step in line["steps"]:
+        counted[OPERATIONS.get(step["op"], "others")] += 1
+        counted["rolls"] += "rolled" in step
+        counted["exceptions"] += "error" in step
     differences, log = checks.check_replay(line)
     if log is None:
         return differences
@@ -115,41 +129,17 @@ def _damaged(count: int, seed: int) -> tuple[int, int]:
     started, failed = time.monotonic(), 0
     for number, differences in mutations.differences_of(range(seed, seed + count)):
         failed += bool(differences)
-        for text in differences[:SHOWN_DIFFERENCES]:
-            print(f"SEED={number} of the damaged directories: {text[:1000]}", flush=True)
-    seconds = time.monotonic() - started
-    print(f"{count} damaged directories, {failed} differ; {seconds:.0f} s", flush=True)
+        _print_differences(f"SEED={number} of the damaged directories: ", differences)
+    _show([], f"{count} damaged directories, {failed} differ", started)
     return count - failed, failed
 
 
-def _count(line: dict, counted: Counter) -> None:
-    for step in line["steps"]:
-        names = {
-            "append": "appends",
-            "truncateTo": "truncations",
-            "restart": "restarts",
-            "crash": "restarts",
-        }
-        counted[names.get(step["op"], "others")] += 1
-        counted["rolls"] += "rolled" in step
-        counted["exceptions"] += "error" in step
-
-
-def _spark(count: int) -> tuple[int, int]:
+def _spark(*, is_quick: bool) -> tuple[int, int]:
     """Returns (queries that Spark's own source answers alike, that it does not)."""
     started = time.monotonic()
-    differences, asked, summary = spark_source.differences(is_quick=count < ALL_QUERIES_FROM)
+    differences, asked, summary = spark_source.differences(is_quick=is_quick)
     _show(differences, summary, started)
     return asked - len(differences), len(differences)
-
-
-def _loads(count: int, seed: int) -> tuple[int, int]:
-    """With few configurations a part of the recorded loads, which the seed chooses."""
-    if count < ALL_QUERIES_FROM:
-        part = slice(seed % FEW_LOADS, None, FEW_LOADS)
-        return _compare(partial(record_loads.differences, part))
-    results = [_compare(each) for each in (record_loads.differences, old_loads.differences)]
-    return sum(result[0] for result in results), sum(result[1] for result in results)
 
 
 def _compare(compare: Callable[[], tuple[list[str], str]]) -> tuple[int, int]:
@@ -160,10 +150,14 @@ def _compare(compare: Callable[[], tuple[list[str], str]]) -> tuple[int, int]:
 
 
 def _show(differences: list[str], summary: str, started: float) -> None:
-    for text in differences[:SHOWN_DIFFERENCES]:
-        print(text[:1000], flush=True)
+    _print_differences("", differences)
     print(f"{summary}; {time.monotonic() - started:.0f} s", flush=True)
 
 
+def _print_differences(case: str, differences: list[str]) -> None:
+    for text in differences[:SHOWN_DIFFERENCES]:
+        print(f"{case}{text[:1000]}", flush=True)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -140,14 +140,8 @@ def _write_partition_metadata(disk: Path, step: StartupStep | Finding) -> None:
     (disk / step.file).write_text(f"version: {checkpoint.VERSION}\ntopic_id: {topic_id}\n")
 
 
-def _move_transaction_index(disk: Path, step: StartupStep) -> None:
+def _move_indexes(disk: Path, step: StartupStep | Finding) -> None:
     path = disk / step.file
-    _move_away(path)
-    _move_away(path.with_suffix(".index"))
-
-
-def _move_indexes(disk: Path, finding: Finding) -> None:
-    path = disk / finding.file
     _move_away(path)
     _move_away(path.with_suffix(".index"))
 
@@ -161,69 +155,58 @@ def _remove_marker(disk: Path, step: StartupStep | Finding) -> None:
     (disk / names.CLEAN_SHUTDOWN).unlink(missing_ok=True)
 
 
+def _by_key(keys: dict[Callable, tuple[str, ...]]) -> dict[str, Callable]:
+    return {key: action for action, of_action in keys.items() for key in of_action}
+
+
 METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
-ACTIONS: dict[str, Action] = {
-    "move_bootstrap_away": _move_file,
-    "move_cluster_snapshot_away": _move_file,
-    "move_directory_away": _move_named_directory,
-    "move_file_away": _move_file,
-    "move_folder_out": _move_file,
-    "move_log_away": _move_log_and_later,
-    "move_one_directory_away": _move_named_directory,
-    "move_txnindex_and_index_away": _move_transaction_index,
-    "recover_corrupt_log": _remove_marker,
-    "restore_cleaner_offsets": _move_file,
-    "restore_high_watermarks": _move_file,
-    "restore_leader_epochs": _move_file,
-    "restore_log_starts": _move_file,
-    "restore_quorum_state": _move_file,
-    "restore_recovery_points": _move_file,
-    "write_meta_properties": _write_properties,
-    "write_partition_metadata": _write_partition_metadata,
-}
-FINDING_ACTIONS: dict[str, Callable[[Path, Finding], None]] = {
-    "cut_by_hand": _cut_torn_batch,
-    "let_recovery_cut": _remove_marker,
-    "move_bootstrap_away": _move_file,
-    "move_file_away": _move_file,
-    "move_out": _move_file,
-    "rebuild_both_indexes": _move_indexes,
-    "rebuild_indexes": _move_indexes,
-    "rebuild_txnindex": _move_indexes,
-    "replace_epochs": _move_file,
-    "restore_or_remove_checkpoint": _move_file,
-    "restore_quorum_state": _move_file,
-    "rewrite_meta_properties": _write_properties,
-    "rewrite_partition_metadata": _write_partition_metadata,
-    "start_as_after_kill": _remove_marker,
-    "take_snapshot": _move_file,
-}
-BACKUP_ACTIONS: dict[str, Callable[[Path, StartupStep | Finding, Path], None]] = {
-    "compare_with_replica": _restore_partition,
-    "correct_log_start": _restore_log_start,
-    "fetch_cluster_metadata_again": _restore_partition,
-    "impossible_base_offset": _restore_segments,
-    "log_too_large": _restore_segments,
-    "look_for_log": _restore_segments,
-    "look_for_segment": _restore_segments,
-    "metadata_log_missing": _restore_file,
-    "move_log_away": _restore_segments,
-    "put_snapshots_back": _restore_snapshots,
-    "replace_epochs": _restore_file,
-    "restore_before_cut": _restore_segments,
-    "restore_cleaner_offsets": _restore_file,
-    "restore_closed_segment": _restore_segments,
-    "restore_directory": _restore_file,
-    "restore_empty_checkpoint": _restore_file,
-    "restore_high_watermarks": _restore_file,
-    "restore_leader_epochs": _restore_file,
-    "restore_log_starts": _restore_file,
-    "restore_or_recover": _restore_partition,
-    "restore_or_remove_checkpoint": _restore_file,
-    "restore_partition": _restore_partition,
-    "restore_quorum_state": _restore_file,
-    "restore_recovery_points": _restore_file,
-    "restore_segment": _restore_segments,
-    "restore_unreadable_message": _restore_segments,
-    "take_snapshot": _restore_file,
-}
+ACTIONS: dict[str, Action] = _by_key(
+    {
+        _move_file: (
+            *("move_bootstrap_away", "move_cluster_snapshot_away", "move_file_away"),
+            *("move_folder_out", "restore_cleaner_offsets", "restore_high_watermarks"),
+            *("restore_leader_epochs", "restore_log_starts", "restore_quorum_state"),
+            "restore_recovery_points",
+        ),
+        _move_named_directory: ("move_directory_away", "move_one_directory_away"),
+        _move_log_and_later: ("move_log_away",),
+        _move_indexes: ("move_txnindex_and_index_away",),
+        _remove_marker: ("recover_corrupt_log",),
+        _write_properties: ("write_meta_properties",),
+        _write_partition_metadata: ("write_partition_metadata",),
+    }
+)
+FINDING_ACTIONS: dict[str, Callable[[Path, Finding], None]] = _by_key(
+    {
+        _cut_torn_batch: ("cut_by_hand",),
+        _remove_marker: ("let_recovery_cut", "start_as_after_kill"),
+        _move_file: (
+            *("move_bootstrap_away", "move_file_away", "move_out", "replace_epochs"),
+            *("restore_or_remove_checkpoint", "restore_quorum_state", "take_snapshot"),
+        ),
+        _move_indexes: ("rebuild_both_indexes", "rebuild_indexes", "rebuild_txnindex"),
+        _write_properties: ("rewrite_meta_properties",),
+        _write_partition_metadata: ("rewrite_partition_metadata",),
+    }
+)
+BACKUP_ACTIONS: dict[str, Callable[[Path, StartupStep | Finding, Path], None]] = _by_key(
+    {
+        _restore_partition: (
+            *("compare_with_replica", "fetch_cluster_metadata_again", "restore_or_recover"),
+            "restore_partition",
+        ),
+        _restore_log_start: ("correct_log_start",),
+        _restore_segments: (
+            *("impossible_base_offset", "log_too_large", "look_for_log", "look_for_segment"),
+            *("move_log_away", "restore_before_cut", "restore_closed_segment", "restore_segment"),
+            "restore_unreadable_message",
+        ),
+        _restore_snapshots: ("put_snapshots_back",),
+        _restore_file: (
+            *("metadata_log_missing", "replace_epochs", "restore_cleaner_offsets"),
+            *("restore_directory", "restore_empty_checkpoint", "restore_high_watermarks"),
+            *("restore_leader_epochs", "restore_log_starts", "restore_or_remove_checkpoint"),
+            *("restore_quorum_state", "restore_recovery_points", "take_snapshot"),
+        ),
+    }
+)

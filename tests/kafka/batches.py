@@ -60,11 +60,8 @@ def v2(
         attributes |= batch.LOG_APPEND_TIME
         fields["max_timestamp_ms"] = append_ms
     fields["attributes"] = attributes
-    fields["producer_id"], fields["producer_epoch"], fields["base_sequence"] = (
-        by.producer_id,
-        by.epoch,
-        by.sequence,
-    )
+    fields["producer_id"], fields["producer_epoch"] = by.producer_id, by.epoch
+    fields["base_sequence"] = by.sequence
     fields["crc"] = crc32c(header.tobytes()[batch.CRC_START :] + stored)
     return header.tobytes() + stored
 
@@ -73,21 +70,9 @@ def marker(
     offset: int, now_ms: int, commits: bool, by: Producer, append_ms: int | None = None
 ) -> bytes:
     end = Producer(by.producer_id, by.epoch, -1, True)
-    return v2(
-        offset,
-        [
-            Record(
-                offset_delta=0,
-                timestamp_delta_ms=0,
-                key=bytes([0, 0, 0, commits]),
-                value=MARKER_VALUE,
-            )
-        ],
-        now_ms,
-        append_ms=append_ms,
-        by=end,
-        control=True,
-    )
+    key = bytes([0, 0, 0, commits])
+    record = Record(offset_delta=0, timestamp_delta_ms=0, key=key, value=MARKER_VALUE)
+    return v2(offset, [record], now_ms, append_ms=append_ms, by=end, control=True)
 
 
 def message(
@@ -99,30 +84,18 @@ def message(
     append_ms: int | None = None,
 ) -> bytes:
     attributes = 0 if append_ms is None or magic == 0 else batch.LOG_APPEND_TIME
-    return build_message(
-        magic,
-        offset,
-        key,
-        value,
-        timestamp_ms=timestamp_ms if append_ms is None else append_ms,
-        attributes=attributes,
-    )
+    time_ms = timestamp_ms if append_ms is None else append_ms
+    return build_message(magic, offset, key, value, timestamp_ms=time_ms, attributes=attributes)
 
 
 def wrapper(base_offset: int, values: list[bytes], timestamps_ms: list[int], packed: str) -> bytes:
-    """Returns messages of magic 1 compressed together: they count from 0 inside, and the wrapper
-    has the offset of the last.
-    """
+    """Returns messages of magic 1 compressed together, with the offset of the last outside."""
     inner = b"".join(
         message(1, at, None, value, time)
         for at, (value, time) in enumerate(zip(values, timestamps_ms, strict=True))
     )
     last_offset = base_offset + len(values) - 1
-    return build_message(
-        1,
-        last_offset,
-        None,
-        codec.compress(packed, inner),
-        timestamp_ms=max(timestamps_ms),
-        attributes=codec.CODECS.index(packed),
-    )
+    value = codec.compress(packed, inner)
+    attributes = codec.CODECS.index(packed)
+    latest_ms = max(timestamps_ms)
+    return build_message(1, last_offset, None, value, timestamp_ms=latest_ms, attributes=attributes)

@@ -1,7 +1,6 @@
 """A real 4.3.1 broker that starts on simulated partitions, and a consumer that reads them."""
 
 import json
-import subprocess
 from pathlib import Path
 
 from kafkaviz import versions
@@ -11,10 +10,9 @@ from kafkaviz.simulate.producers.streams import chunks
 from kafkaviz.simulate.producers.workload import Workload, preset
 from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.kafka import checks
-from tests.kafka.harness import JAVA, class_path, content, scratch
+from tests.kafka.harness import ask_once, content, scratch
 
 RELEASE = "4.3.1"
-TIME_LIMIT_S = 150
 MAX_BATCHES = 2000
 TIMES = 20
 MIN_SEGMENT_BYTES = 1_048_576  # what a topic of 4.1 and later may be given
@@ -40,7 +38,7 @@ def differences() -> tuple[list[str], str]:
             _topic(name, settings, logs[name], Path(folder) / name)
             for name, settings in LOGS.items()
         ]
-        answer = _ask({"dir": folder, "topics": topics}, Path(folder))
+        answer = json.loads(ask_once("Broker", {"dir": folder, "topics": topics}, folder))
         differences = [
             fault
             for topic in topics
@@ -50,25 +48,18 @@ def differences() -> tuple[list[str], str]:
     segments = sum(len(log.segments) for log in logs.values())
     times = sum(len(topic["times"]) for topic in topics)
     summary = f"a broker of {RELEASE} started on {len(LOGS)} partitions of {segments} segments"
-    return (
-        differences,
-        f"{summary}; a consumer read {records} records and looked up {times} timestamps",
-    )
+    consumed = f"a consumer read {records} records and looked up {times} timestamps"
+    return differences, f"{summary}; {consumed}"
 
 
 def _log(flow: Workload, settings: dict) -> UnifiedLog:
-    """Writes the first batches of a workload into a log that is closed; half of its first segment's
-    records are deleted.
-    """
+    """Returns a closed log of the first batches of a workload, a tenth of its records deleted."""
     release = versions.parse(RELEASE)
+    behaviour = release_behaviour(release)
     config = log_config(settings, release)
-    chunk = next(chunks(flow, config, release_behaviour(release), batches_per_chunk=MAX_BATCHES))
+    chunk = next(chunks(flow, config, behaviour, batches_per_chunk=MAX_BATCHES))
     log = UnifiedLog(
-        config,
-        release_behaviour(release),
-        now_ms=flow.start_ms,
-        is_leader=flow.is_leader,
-        logs=MemoryLogs(),
+        config, behaviour, now_ms=flow.start_ms, is_leader=flow.is_leader, logs=MemoryLogs()
     )
     log.append(chunk.rows, chunk.data)
     now_ms = int(chunk.rows["now_ms"][-1])
@@ -79,14 +70,14 @@ def _log(flow: Workload, settings: dict) -> UnifiedLog:
 
 def _topic(name: str, settings: dict, log: UnifiedLog, folder: Path) -> dict:
     checks.written(log, folder)
-    ends = {"log_start": log.log_start_offset, "log_end": log.log_end_offset}
-    all_settings = SETTINGS | {key: str(value) for key, value in settings.items()}
     return {
         "name": name,
         "dir": str(folder),
-        "settings": all_settings,
+        "settings": SETTINGS | {key: str(value) for key, value in settings.items()},
         "times": [time for time, _ in _by_time(log)],
-    } | ends
+        "log_start": log.log_start_offset,
+        "log_end": log.log_end_offset,
+    }
 
 
 def _by_time(log: UnifiedLog) -> list[tuple[int, list[int] | None]]:
@@ -102,22 +93,6 @@ def _by_time(log: UnifiedLog) -> list[tuple[int, list[int] | None]]:
     ]
 
 
-def _ask(question: dict, folder: Path) -> dict:
-    """Returns the broker's answer; the broker ends if this process stops waiting."""
-    command = [*JAVA, f"-Djava.io.tmpdir={folder}", "-cp", class_path(RELEASE), "Broker"]
-    done = subprocess.run(
-        command,
-        input=json.dumps(question),
-        capture_output=True,
-        text=True,
-        timeout=TIME_LIMIT_S,
-        check=False,
-    )
-    if done.returncode or not done.stdout:
-        raise RuntimeError(f"the broker ended with status {done.returncode}: {done.stderr[-2000:]}")
-    return json.loads(done.stdout)
-
-
 def _compared(topic: dict, log: UnifiedLog, answer: dict) -> list[str]:
     """Compares the ends of the log, every record, and the files after the broker has stopped."""
     expected = checks.digest(log, is_consumer=True) | {
@@ -130,17 +105,12 @@ def _compared(topic: dict, log: UnifiedLog, answer: dict) -> list[str]:
         if answer[name] != value
     ]
     for (time, wanted_at), at in zip(_by_time(log), answer["by_time"], strict=True):
-        differences += (
-            []
-            if at == wanted_at
-            else [f"broker {topic['name']} at {time}: {at}, kafkaviz {wanted_at}"]
-        )
+        if at != wanted_at:
+            differences.append(f"broker {topic['name']} at {time}: {at}, kafkaviz {wanted_at}")
     stopped = answer["stopped"]["segments"]
-    differences += (
-        []
-        if len(stopped) == len(log.segments)
-        else [f"broker {topic['name']}: {len(stopped)} segments, kafkaviz {len(log.segments)}"]
-    )
+    if len(stopped) != len(log.segments):
+        counts = f"{len(stopped)} segments, kafkaviz {len(log.segments)}"
+        differences.append(f"broker {topic['name']}: {counts}")
     for stopped_segment, segment in zip(stopped, log.segments, strict=False):
         for kind, file in (("index", segment.index), ("timeindex", segment.timeindex)):
             if content(stopped_segment[kind]) != file.content():

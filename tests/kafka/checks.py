@@ -25,19 +25,15 @@ FAULTS = re.compile(
 
 
 def recorded(question: dict, answer: dict) -> dict:
-    """Returns a history with Kafka's answers, as a line of replays.jsonl.gz, without answers to
-    steps that were not reached.
-    """
+    """Returns a line of replays.jsonl.gz: a history with the answers to the steps reached."""
     steps = [
         step | answered_step
         for step, answered_step in zip(question["steps"], answer.get("steps", []), strict=False)
     ]
     line = question | answer | {"steps": steps}
-    return (
-        line
-        if "final_closed" in answer
-        else {name: value for name, value in line.items() if name != "close_clock"}
-    )
+    if "final_closed" not in answer:
+        line.pop("close_clock", None)
+    return line
 
 
 class Compared(Replay):
@@ -77,22 +73,17 @@ class Compared(Replay):
         for segment_state, segment in zip(answer["segments"], self.log.segments, strict=False):
             data = self.logs.content(segment.base_offset)
             if segment_state["log_size"] == self.log.config.segment_bytes:
-                padded = hashlib.sha256(
-                    data + bytes(segment_state["log_size"] - len(data))
-                ).hexdigest()
-                self.same("preallocated log", segment_state["log_sha256"], padded)
-                segment_state = segment_state | {
-                    "log_size": len(data),
-                    "log_sha256": hashlib.sha256(data).hexdigest(),
-                }
+                padded = data + bytes(segment_state["log_size"] - len(data))
+                digest = hashlib.sha256(padded).hexdigest()
+                self.same("preallocated log", segment_state["log_sha256"], digest)
+                own = {"log_size": len(data), "log_sha256": hashlib.sha256(data).hexdigest()}
+                segment_state = segment_state | own
             segments.append(segment_state)
         return answer | {"segments": segments}
 
 
 def check_replay(line: dict) -> tuple[list[str], UnifiedLog | None]:
-    """Returns the differences of the writer on a recorded history, and the log after it, or None if
-    it did not finish.
-    """
+    """Returns the differences of the writer, and the log after the history if it finished."""
     replay = Compared(line)
     differences = replay.run()
     return differences, replay.log if "final_closed" in line and not differences else None
@@ -106,9 +97,7 @@ def written(log: UnifiedLog, folder: Path) -> None:
 
 
 def loaded(kafka: Kafka, log: UnifiedLog, line: dict, folder: Path) -> list[str]:
-    """Checks that a real UnifiedLog opens the directory as the writer does, reads every record, and
-    leaves the files unchanged.
-    """
+    """Checks that a UnifiedLog opens, reads and leaves the directory as the writer does."""
     written(log, folder)
     before = _files(folder)
     log.restart(line["close_clock"])
@@ -151,39 +140,25 @@ def digest(log: UnifiedLog, is_consumer: bool = False) -> dict:
             if record.offset < log.log_start_offset:
                 continue
             sequence = -1 if is_consumer or record.sequence is None else record.sequence
-            sha.update(
-                struct.pack(">qqi", record.offset, record.timestamp_ms, sequence)
-                + _sized(record.key)
-                + _sized(record.value)
-            )
+            sha.update(struct.pack(">qqi", record.offset, record.timestamp_ms, sequence))
+            sha.update(_sized(record.key) + _sized(record.value))
             sha.update(struct.pack(">i", len(record.headers)))
-            sha.update(
-                b"".join(
-                    _sized(part) for key, value in record.headers for part in (key.encode(), value)
-                )
-            )
-            first, last, records = (
-                record.offset if not records else first,
-                record.offset,
-                records + 1,
-            )
-    answer = {
-        "records": records,
-        "first_offset": first,
-        "last_offset": last,
-        "records_sha256": sha.hexdigest(),
-    }
+            for key, value in record.headers:
+                sha.update(_sized(key.encode()) + _sized(value))
+            first = record.offset if not records else first
+            last = record.offset
+            records += 1
+    answer = {"records": records, "first_offset": first, "last_offset": last}
+    answer["records_sha256"] = sha.hexdigest()
     return answer if is_consumer else answer | {"batches": batches}
 
 
 def records(log: UnifiedLog) -> Iterator[batch_records.BatchRecord]:
     """Returns every record from the log start on, control records too."""
     for data, _ in _batches(log):
-        yield from (
-            record
-            for record in batch_records.read_batch(data)
-            if record.offset >= log.log_start_offset
-        )
+        for record in batch_records.read_batch(data):
+            if record.offset >= log.log_start_offset:
+                yield record
 
 
 def _sized(part: bytes | None) -> bytes:
@@ -210,18 +185,10 @@ def dumped(kafka: Kafka, line: dict, folder: Path) -> list[str]:
     answer = kafka.dump("--deep-iteration", "--files", ",".join(files))
     output = answer["out"] + answer["err"]
     if "error" in answer or FAULTS.search(output):
-        return [
-            (
-                f"{line['id']} dump: {answer.get('error')} "
-                f"{[text for text in output.splitlines() if FAULTS.search(text)][:3]}"
-            )
-        ]
-    dump_count = output.count("Dumping ")
-    return (
-        []
-        if dump_count == len(files)
-        else [f"{line['id']} dump: {dump_count} of {len(files)} files"]
-    )
+        faults = [text for text in output.splitlines() if FAULTS.search(text)]
+        return [f"{line['id']} dump: {answer.get('error')} {faults[:3]}"]
+    count = output.count("Dumping ")
+    return [] if count == len(files) else [f"{line['id']} dump: {count} of {len(files)} files"]
 
 
 def check_recovery(kafka: Kafka, log: UnifiedLog, line: dict) -> list[str]:
@@ -234,17 +201,12 @@ def check_recovery(kafka: Kafka, log: UnifiedLog, line: dict) -> list[str]:
     for segment in log.segments[-MAX_RECOVERED:]:
         data = log.logs.stored(segment.base_offset).content()
         answer = kafka.recover(data, segment.base_offset, line["settings"])
-        expected = {
-            "id": f"{line['id']} recover {segment.base_offset}",
-            "version": line["version"],
-            "base_offset": segment.base_offset,
-        }
+        expected = {"version": line["version"], "base_offset": segment.base_offset}
+        expected["id"] = f"{line['id']} recover {segment.base_offset}"
         differences += recovery_differences(expected | settings | answer | {"log_gz": zipped(data)})
     return differences
 
 
 def is_per_batch(line: dict) -> bool:
-    """Returns whether each batch may have its own entry: an entry for an append of several is a
-    mismatch to the dump tool.
-    """
+    """Returns whether each batch has its own entry; else the dump tool finds mismatches."""
     return not release_behaviour(versions.parse(line["version"])).per_append

@@ -43,12 +43,7 @@ def _compare(kafka: Kafka, source: dict[str, bytes], change: dict) -> Iterator[s
     files = record_loads.changed(source, change)
     folders = tuple(change.get("folders", ()))
     with tempfile.TemporaryDirectory() as folder:
-        directory = Path(folder) / DIRECTORY
-        directory.mkdir()
-        for name, data in files.items():
-            (directory / name).write_bytes(data)
-        for name in folders:
-            (directory / name).mkdir()
+        directory = record_loads.write_directory(Path(folder) / DIRECTORY, files, folders)
         error = kafka.load(directory, {}, 0, 0).get("error")
     log = StoredLog(
         directory=DIRECTORY,

@@ -43,11 +43,8 @@ def history(seed: int, release: str) -> dict:
     The same for the same seed and release.
     """
     drawn = _Drawn(random.Random(f"{release} {seed}"), release)
-    return (
-        drawn.of_workload(f"{release}-{seed}")
-        if seed % WORKLOAD_EVERY == 0
-        else drawn.history(f"{release}-{seed}")
-    )
+    write = drawn.of_workload if seed % WORKLOAD_EVERY == 0 else drawn.history
+    return write(f"{release}-{seed}")
 
 
 def line_of(
@@ -69,13 +66,8 @@ def line_of(
 
 def _append_step(rows: np.ndarray) -> dict:
     names = (
-        "base_offset",
-        "last_offset",
-        "size_bytes",
-        "max_timestamp_ms",
-        "base_timestamp_ms",
-        "record_count",
-        "attributes",
+        *("base_offset", "last_offset", "size_bytes", "max_timestamp_ms", "base_timestamp_ms"),
+        *("record_count", "attributes"),
     )
     batch_rows = [
         [row[0], row[1] - row[0], *row[2:]]
@@ -92,17 +84,12 @@ class _Drawn:
         # which has no least
         self.size_name = "segment.bytes" if release == "3.9.0" else "internal.segment.bytes"
         self.settings = self._settings()
-        self.now_ms, self.start_offset = (
-            START_MS,
-            draw.choice([0, 0, draw.randrange(1, 10**6), 2**40]),
-        )
+        self.now_ms = START_MS
+        self.start_offset = draw.choice([0, 0, draw.randrange(1, 10**6), 2**40])
         self.times, self.codec = draw.choice(TIMES), draw.choice(CODECS)
         may_pack = self.magic == 1 and self.codec in ("gzip", "snappy", "lz4")
-        self.packs_messages = (
-            may_pack
-            and "compact" not in self.settings["cleanup.policy"]
-            and self._append_ms() is None
-        )
+        is_compacted = "compact" in self.settings["cleanup.policy"]
+        self.packs_messages = may_pack and not is_compacted and self._append_ms() is None
         self.value_bytes = draw.choice([10, 100, 100, 1000])
         self.has_producers = self.magic == 2 and self.times in RECENT and draw.random() < 0.5
         self.producers: dict[int, Producer] = {}
@@ -111,15 +98,18 @@ class _Drawn:
         self.data = bytearray()
 
     def history(self, name: str) -> dict:
-        line = {
+        self._write()
+        return {
             "id": name,
             "version": self.release,
             "mode": "leader" if self.is_leader else "follower",
             "settings": self.settings,
+            "start_offset": self.start_offset,
+            "start_clock": START_MS,
+            "steps": self.steps,
+            "appended_gz": zipped(bytes(self.data)),
+            "close_clock": self.now_ms + 1000,
         }
-        line |= {"start_offset": self.start_offset, "start_clock": START_MS, "steps": self.steps}
-        self._write()
-        return line | {"appended_gz": zipped(bytes(self.data)), "close_clock": self.now_ms + 1000}
 
     def of_workload(self, name: str) -> dict:
         """Appends the first batches of an included workload to a log of these settings."""
@@ -131,15 +121,9 @@ class _Drawn:
         self.settings.pop("message.format.version", None)
         flow, release = preset(self.draw.choice(PRESETS)), versions.parse(self.release)
         config = log_config(typed(self.settings), release)
-        chunk = next(
-            chunks(
-                flow,
-                config,
-                release_behaviour(release),
-                self.draw.randrange(2**31),
-                batches_per_chunk=MAX_BATCHES,
-            )
-        )
+        seed = self.draw.randrange(2**31)
+        behaviour = release_behaviour(release)
+        chunk = next(chunks(flow, config, behaviour, seed, batches_per_chunk=MAX_BATCHES))
         rows = chunk.rows[np.cumsum(chunk.rows["size_bytes"]) < MAX_BYTES]
         data = bytes(chunk.data)[: int(rows["size_bytes"].sum())]
         return {"id": f"{name} {flow.topic}"} | line_of(
@@ -180,13 +164,13 @@ class _Drawn:
         release = versions.parse(self.release)
         self.config = log_config(typed(self.settings), release)
         try:
-            begun = {
-                "now_ms": START_MS,
-                "start_offset": self.start_offset,
-                "is_leader": self.is_leader,
-            }
             self.log = UnifiedLog(
-                self.config, release_behaviour(release), **begun, logs=MemoryLogs()
+                self.config,
+                release_behaviour(release),
+                now_ms=START_MS,
+                start_offset=self.start_offset,
+                is_leader=self.is_leader,
+                logs=MemoryLogs(),
             )
         except CannotLoad:
             return
@@ -257,11 +241,9 @@ class _Drawn:
     def _follower_part(self, offset: int) -> bytes:
         if self.magic == 2:
             return self._batch(offset, NOBODY, self._append_ms())
-        return (
-            self._wrapper(offset)
-            if self.packs_messages
-            else self._message(offset, self._append_ms())
-        )
+        if self.packs_messages:
+            return self._wrapper(offset)
+        return self._message(offset, self._append_ms())
 
     def _append_ms(self) -> int | None:
         return self.now_ms if self.settings["message.timestamp.type"] == "LogAppendTime" else None
@@ -271,26 +253,19 @@ class _Drawn:
             return batches.marker(offset, self.now_ms, self.draw.random() < 0.5, by, append_ms)
         count = self.draw.choice([1, 1, 3, 10, 30])
         times = self._times(count)
-        records = [
-            Record(
-                offset_delta=at,
-                timestamp_delta_ms=time - times[0],
-                key=self._key(),
-                value=self._value(),
-                headers=self._headers(),
-            )
-            for at, time in enumerate(times)
-        ]
+        records = [self._record(at, time - times[0]) for at, time in enumerate(times)]
         packed = self.draw.choice([self.codec, self.codec, "none"])
         lost = 0 if self.is_leader or self.draw.random() > 0.1 else self.draw.randrange(1, 20)
-        return batches.v2(
-            offset,
-            records,
-            times[0],
-            packed=packed,
-            append_ms=append_ms,
-            by=by,
-            last_offset_delta=count - 1 + lost,
+        stored = {"packed": packed, "append_ms": append_ms, "last_offset_delta": count - 1 + lost}
+        return batches.v2(offset, records, times[0], by=by, **stored)
+
+    def _record(self, offset_delta: int, delta_ms: int) -> Record:
+        return Record(
+            offset_delta=offset_delta,
+            timestamp_delta_ms=delta_ms,
+            key=self._key(),
+            value=self._value(),
+            headers=self._headers(),
         )
 
     def _message(self, offset: int, append_ms: int | None) -> bytes:
@@ -322,24 +297,19 @@ class _Drawn:
 
     def _key(self) -> bytes | None:
         """A compacted topic accepts no record without a key."""
-        may_be_null = self.settings["cleanup.policy"] == "delete"
-        return (
-            None
-            if may_be_null and self.draw.random() < 0.5
-            else f"key-{self.draw.randrange(50)}".encode()
-        )
+        if self.settings["cleanup.policy"] == "delete" and self.draw.random() < 0.5:
+            return None
+        return f"key-{self.draw.randrange(50)}".encode()
 
     def _value(self) -> bytes | None:
-        return (
-            None
-            if self.draw.random() < 0.05
-            else self.draw.randbytes(self.draw.randrange(self.value_bytes))
-        )
+        if self.draw.random() < 0.05:
+            return None
+        return self.draw.randbytes(self.draw.randrange(self.value_bytes))
 
     def _headers(self) -> tuple:
-        return (
-            (("trace", self.draw.randbytes(8)), ("note", None)) if self.draw.random() < 0.05 else ()
-        )
+        if self.draw.random() < 0.05:
+            return ("trace", self.draw.randbytes(8)), ("note", None)
+        return ()
 
     # ---- producers
 
@@ -354,8 +324,6 @@ class _Drawn:
         return self.producers[self.draw.choice(list(self.producers))]
 
     def _sent(self, by: Producer, rows: np.ndarray) -> None:
-        is_marker = bool(rows["attributes"][0] & batches.batch.CONTROL)
-        if not is_marker:
-            self.producers[by.producer_id] = replace(
-                by, sequence=by.sequence + int(rows["record_count"][0])
-            )
+        if not rows["attributes"][0] & batches.batch.CONTROL:
+            sequence = by.sequence + int(rows["record_count"][0])
+            self.producers[by.producer_id] = replace(by, sequence=sequence)

@@ -1,9 +1,10 @@
 """A real producer with other settings, and kafkaviz's prediction of what they do to a log.
 
-A producer sends the same 20 000 records to a broker of 4.3.1 again and again, each time to another
-topic and with other settings. Each codec, linger.ms of 0, 5 and 50, and batch.size of 16 KiB and
-128 KiB are covered by `SENDINGS`, not all of their combinations. Paced records come in bursts with
-pauses, so that linger.ms matters, the others as fast as possible, so that batch.size matters.
+Producers send the same 20 000 records to a broker of 4.3.1, each to another topic and with other
+settings. Each codec, linger.ms of 0, 5 and 50, and batch.size of 16 KiB and 128 KiB are covered by
+`SENDINGS`, not all of their combinations. Paced records come in bursts with pauses, so that
+linger.ms matters: four such producers send at a time. The others send one after the other, as fast
+as possible, so that batch.size matters.
 
 - For each codec: the .log has the size that packing the records of another log at its batches
   predicts.
@@ -18,7 +19,6 @@ pauses, so that linger.ms matters, the others as fast as possible, so that batch
 import io
 import json
 import random
-import subprocess
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -35,11 +35,10 @@ from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.units import file_stem
-from tests.kafka.harness import JAVA, class_path, scratch
+from tests.kafka.harness import ask_once, scratch
 from tests.kafka.starts import DATA
 
 RELEASE = "4.3.1"
-TIME_LIMIT_S = 300
 RECORDS = 20_000
 SEED = 47
 MAX_BURST_RECORDS = 80
@@ -72,6 +71,13 @@ class Sending:
     def topic(self) -> str:
         pace = "paced" if self.is_paced else "fast"
         return f"{pace}-{self.codec}-{self.linger_ms}-{self.batch_bytes}-{self.partitions}"
+
+    @property
+    def question(self) -> dict:
+        lengths = {"linger.ms": str(self.linger_ms), "batch.size": str(self.batch_bytes)}
+        settings = {"compression.type": self.codec, **lengths}
+        question = {"name": self.topic, "partitions": self.partitions, "is_paced": self.is_paced}
+        return {**question, "settings": settings}
 
     @property
     def settings(self) -> tuple[int, int]:
@@ -112,11 +118,8 @@ def compare(samples: dict[Sending, RecordSample]) -> tuple[list[str], str]:
     for sending, sample in samples.items():
         if sending.codec == "none":
             continue
-        plain = next(
-            other
-            for of, other in samples.items()
-            if of.codec == "none" and of.is_paced == sending.is_paced
-        )
+        pace = ("none", sending.is_paced)
+        plain = next(samples[one] for one in samples if (one.codec, one.is_paced) == pace)
         predicted = _packed_bytes(plain, sample, sending.codec)
         errors.append(predicted / _log_bytes(sample) - 1)
         if abs(errors[-1]) > CODEC_TOLERANCE:
@@ -158,27 +161,18 @@ def _merge_faults(
     first: Sending, sample: RecordSample, other: Sending, real: RecordSample
 ) -> Iterator[str]:
     ratio = sample.stored_bytes / len(sample.data)
+    lingers_ms, batch_sizes = [other.linger_ms], [other.batch_bytes]
     merging = measure_merges(
-        sample,
-        {first.codec: ratio},
-        float("inf"),
-        lingers_ms=[other.linger_ms],
-        batch_sizes=[other.batch_bytes],
+        sample, {first.codec: ratio}, float("inf"), lingers_ms=lingers_ms, batch_sizes=batch_sizes
     )
     merge = merging.at(*other.settings)
+    batches = merge.low.batches, merge.high.batches
+    log_bytes = merge.low.log_bytes, merge.high.log_bytes
+    batches_slack = BATCHES_TOLERANCE * len(sample.batches)
+    bytes_slack = BYTES_TOLERANCE * _log_bytes(sample)
     for what, predicted, found, slack in (
-        (
-            "batches",
-            (merge.low.batches, merge.high.batches),
-            len(real.batches),
-            BATCHES_TOLERANCE * len(sample.batches),
-        ),
-        (
-            "bytes",
-            (merge.low.log_bytes, merge.high.log_bytes),
-            _log_bytes(real),
-            BYTES_TOLERANCE * _log_bytes(sample),
-        ),
+        ("batches", batches, len(real.batches), batches_slack),
+        ("bytes", log_bytes, _log_bytes(real), bytes_slack),
     ):
         if not min(predicted) - slack <= found <= max(predicted) + slack:
             yield f"{other.topic} has {found} {what}, predicted {predicted} (fewest, most merged)"
@@ -190,11 +184,8 @@ def _log_bytes(sample: RecordSample) -> int:
 
 def _sample(broker: Broker, sending: Sending) -> RecordSample:
     """Returns all records of a topic."""
-    logs = [
-        (partition, partition.live)
-        for partition in broker.partitions
-        if partition.topic == sending.topic
-    ]
+    partitions = [one for one in broker.partitions if one.topic == sending.topic]
+    logs = [(partition, partition.live) for partition in partitions]
     sample = read_sample(choose_windows(logs, None), 1 << 30)
     assert len(sample.records) == RECORDS
     return sample
@@ -247,31 +238,9 @@ def send(folder: Path) -> Path:
         "dir": str(folder),
         "records": records(),
         "due_us": list(due_us()),
-        "topics": [
-            {
-                "name": sending.topic,
-                "partitions": sending.partitions,
-                "is_paced": sending.is_paced,
-                "settings": {
-                    "compression.type": sending.codec,
-                    "linger.ms": str(sending.linger_ms),
-                    "batch.size": str(sending.batch_bytes),
-                },
-            }
-            for sending in SENDINGS
-        ],
+        "topics": [sending.question for sending in SENDINGS],
     }
-    command = [*JAVA, f"-Djava.io.tmpdir={folder}", "-cp", class_path(RELEASE), "Producers"]
-    done = subprocess.run(
-        command,
-        input=json.dumps(question),
-        capture_output=True,
-        text=True,
-        timeout=TIME_LIMIT_S,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"the broker ended with status {done.returncode}: {done.stderr[-2000:]}")
+    ask_once("Producers", question, folder)
     return folder / "logs"
 
 

@@ -1,6 +1,4 @@
-"""python -m tests.kafka.record: asks Kafka, and writes tests/data/histories.jsonl.gz, which is
-compared without Java.
-"""
+"""python -m tests.kafka.record: writes Kafka's answers into tests/data/histories.jsonl.gz."""
 
 import gzip
 import json
@@ -37,19 +35,15 @@ def main() -> int:
 
 
 def _strimzi(release: str) -> dict:
-    """An interval of 150 and an index of 300 bytes, one-record batches of 119 bytes: the time index
-    is full at 24 entries.
-    """
+    """An index of 300 bytes and batches of one record: the time index is full at 24 entries."""
     flow = preset("strimzi")
     settings = dict(flow.settings)
     config = log_config(settings, versions.parse(release))
     chunk = next(
         chunks(flow, config, release_behaviour(versions.parse(release)), batches_per_chunk=120)
     )
-    settings = {name: str(value) for name, value in settings.items()} | {
-        "retention.ms": "-1",
-        "message.timestamp.after.max.ms": str(2**63 - 1),
-    }
+    settings = {name: str(value) for name, value in settings.items()}
+    settings |= {"retention.ms": "-1", "message.timestamp.after.max.ms": str(2**63 - 1)}
     data = bytes(chunk.data)[: int(chunk.rows["size_bytes"].sum())]
     return {"id": f"{release}-strimzi"} | line_of(
         chunk.rows, data, release, settings, flow.start_ms, flow.is_leader
@@ -57,9 +51,7 @@ def _strimzi(release: str) -> dict:
 
 
 def _varied(lines: list[dict]) -> list[dict]:
-    """Yields the published example of each release, then always the line with the most new features
-    for its size, until the file is full.
-    """
+    """Returns the published examples, then the lines with the most new features for their size."""
     chosen = [line for line in lines if line["id"].endswith("strimzi")]
     left = [(line, _features(line), len(json.dumps(line))) for line in lines if line not in chosen]
     covered: set[tuple] = set()
@@ -77,12 +69,8 @@ def _features(line: dict) -> set[tuple]:
     """Returns the features that a history shows, each with its release and its role."""
     line_settings, features = line["settings"], set()
     for name in (
-        "segment.index.bytes",
-        "index.interval.bytes",
-        "segment.ms",
-        "preallocate",
-        "message.timestamp.type",
-        "cleanup.policy",
+        *("segment.index.bytes", "index.interval.bytes", "segment.ms", "preallocate"),
+        *("message.timestamp.type", "cleanup.policy"),
     ):
         features.add((name, str(line_settings.get(name))))
     for step in line["steps"]:
@@ -95,12 +83,8 @@ def _features(line: dict) -> set[tuple]:
         }
     for state in [line.get("final_closed", {}), *(step.get("state", {}) for step in line["steps"])]:
         features |= {("aborted", "txnindex" in segment) for segment in state.get("segments", [])}
-    features.add(
-        (
-            "slots",
-            log_config(settings(line_settings), versions.parse(line["version"])).time_slots < 2,
-        )
-    )
+    config = log_config(settings(line_settings), versions.parse(line["version"]))
+    features.add(("slots", config.time_slots < 2))
     return {(line["version"], line["mode"], *feature) for feature in features}
 
 

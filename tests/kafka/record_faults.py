@@ -7,7 +7,6 @@ import gzip
 import hashlib
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from kafkaviz.units import file_stem
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.lab import FAULTS, Client, LogCopy, copy_log
 from kafkaviz.workshop.lab.start_trial import RELEASE, run_trial
-from tests.kafka.harness import class_path
+from tests.kafka.harness import JavaProcess, class_path
 
 DATA = Path(__file__).parents[1] / "data" / "broken_logs.jsonl.gz"
 SMALL_FILES = DATA.with_name("small_file_faults.jsonl")
@@ -44,20 +43,8 @@ EPOCHS = (  # of leader-epoch-checkpoint: headings, fields that are not numbers,
 )
 IDS = (  # of a topic: characters outside base64, wrong padding, other lengths
     *(
-        "",
-        "A",
-        "=",
-        "AA",
-        "AAA",
-        "AAAAA",
-        "AA=",
-        "AA==",
-        "AAA=",
-        "AAA==",
-        "AA===",
-        "AAAA=",
-        "A=",
-        "=",
+        *("", "A", "=", "AA", "AAA", "AAAAA", "AA=", "AA==", "AAA=", "AAA==", "AA===", "AAAA="),
+        *("A=", "="),
     ),
     *("\u00e4", "AA\u00e4A", "\u6f22\u5b57", "AkXz OiIERbadGF", "AkXz+iIERb/dGF_c6qNvhw", "AA=A"),
     *("AkXzOiIERbadGF_c6qNvhw==", "AkXzOiIERbadGF_c6qNvhw=", "AkXzOiIERbadGF_c6qNvhwA"),
@@ -99,11 +86,9 @@ def digest(data: bytes) -> str:
 
 
 def main() -> int:
-    command = ["java", "-Xmx512m", "-cp", class_path(RELEASE), "BrokenLogs"]
     lines = []
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as kafka:
+    java = ("java", "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off")
+    with JavaProcess("BrokenLogs", class_path(RELEASE), java=java) as kafka:
         for line, copy in questions():
             lines.append(line | _ask(kafka, copy, line["fault"], line["place"]))
         small_files = [
@@ -114,7 +99,6 @@ def main() -> int:
             )
             for data in contents
         ]
-        kafka.stdin.close()
     DATA.write_bytes(gzip.compress(_as_lines(lines).encode(), mtime=0))
     SMALL_FILES.write_text(_as_lines(small_files))
     print(f"{len(lines)} starts, {DATA.stat().st_size} bytes; {len(small_files)} small files")
@@ -125,14 +109,7 @@ def _as_lines(objects: list[dict]) -> str:
     return "".join(f"{json.dumps(line)}\n" for line in objects)
 
 
-def _answer(kafka: subprocess.Popen, question: dict) -> dict:
-    """Returns Kafka's answer. The directory of the question must exist until then."""
-    kafka.stdin.write(json.dumps(question) + "\n")
-    kafka.stdin.flush()
-    return json.loads(kafka.stdout.readline())
-
-
-def _ask_small(kafka: subprocess.Popen, name: str, data: bytes) -> dict | None:
+def _ask_small(kafka: JavaProcess, name: str, data: bytes) -> dict | None:
     """Returns the exception that ends the start of an empty log with this file, or None."""
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "t-0"
@@ -140,10 +117,10 @@ def _ask_small(kafka: subprocess.Popen, name: str, data: bytes) -> dict | None:
         (directory / f"{file_stem(0)}.log").touch()
         (directory / name).write_bytes(data)
         question = {"dir": str(directory), "settings": {}, "recovery_point": 0, "log_start": 0}
-        return _answer(kafka, question | {"clean": True, "now": NOW_MS}).get("error")
+        return kafka.ask(question | {"clean": True, "now": NOW_MS}).get("error")
 
 
-def _ask(kafka: subprocess.Popen, copy: LogCopy, fault: str, place: int) -> dict:
+def _ask(kafka: JavaProcess, copy: LogCopy, fault: str, place: int) -> dict:
     trial = run_trial(copy, FAULTS[fault], place)
     broken_copy = trial.damage.copy
     with tempfile.TemporaryDirectory() as folder:
@@ -165,7 +142,7 @@ def _ask(kafka: subprocess.Popen, copy: LogCopy, fault: str, place: int) -> dict
             "timestamp": trial.timestamp_ms if trial.client is Client.TIMESTAMP else None,
             "now": NOW_MS,
         }
-        answer = _answer(kafka, question)
+        answer = kafka.ask(question)
         if "error" in answer:
             return {"error": answer["error"]}
         answer["files"] = {

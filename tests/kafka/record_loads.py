@@ -8,14 +8,14 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from kafkaviz.format import names, producer_snapshot
 from kafkaviz.format import txn_index as format_txn_index
-from tests.kafka.harness import FOLDER, fetch_class_path
+from tests.kafka.harness import BROKER_POM, FOLDER, JavaProcess, fetch_class_path
 from tests.search import damaged_logs
 from tests.simulate import overflowing_logs
 
@@ -36,19 +36,9 @@ CHECKPOINTS = (
     *(b"", b"0", b"0\n", b"0\n0\n", b"\n", b" \n", b"0\n\n", b"0\n0\n\n", b"0\n0\n \n"),
     *(b"\0", bytes(60), b"0\n0\n" + bytes(4), b"0" * 60, b"0" * 5000 + b"\n0\n"),
     # other ends of lines, and of words
-    *(
-        b"0\r\n1\r\nt 0 5\r\n",
-        b"0\r1\rt 0 5",
-        b"0\n1\nt 0 5",
-        b"0\n1\nt\t0  5 \n",
-        b"0\n1\n t 0 5\n",
-    ),
-    *(
-        b"0\n1\nt\x0b0\x0c5\n",
-        b"0\n1\nt 0 5\x85\n",
-        "0\n1\nt 0 5\u2028\n".encode(),
-        b"0\n1\nt\x1c0 5\n",
-    ),
+    *(b"0\r\n1\r\nt 0 5\r\n", b"0\r1\rt 0 5", b"0\n1\nt 0 5", b"0\n1\nt\t0  5 \n"),
+    *(b"0\n1\n t 0 5\n", b"0\n1\nt\x0b0\x0c5\n", b"0\n1\nt 0 5\x85\n"),
+    *("0\n1\nt 0 5\u2028\n".encode(), b"0\n1\nt\x1c0 5\n"),
     # another version or count
     *(b"1\n1\nt 0 5\n", b"-1\n0\n", b"0 \n0\n", b" 0\n0\n", b"+0\n+1\nt +0 +5\n", b"-0\n-0\n"),
     *(b"0\n0\nt 0 5\n", b"0\n2\nt 0 5\n", b"0\n1\nt 0 5\nt 1 5\n", b"0\n-1\n", b"0\n-1\nt 0 5\n"),
@@ -61,23 +51,10 @@ CHECKPOINTS = (
     *(b"0\n1\nt x y z\n", b"0\n2\nt x 5\n", b"0\n1\nt 0 5\nt x 5\n", b"0\n2\nt 0 5\njunk\nt x 5\n"),
     *(b"0\n1\nt -1 -5\n", b"0\n1\nt 2147483648 5\n", b"0\n1\nt 0 9223372036854775807\n"),
     *(b"0\n1\nt 0 9223372036854775808\n", b"0\n1\nt 0 -9223372036854775808\n", b"0\n1\nt 0 5L\n"),
-    *(
-        b"0\n1\nt 0 5.0\n",
-        b"0\n1\nt 0 0x5\n",
-        b"0\n1\nt 0 -\n",
-        b"0\n1\nt 0 +\n",
-        b"0\n1\nt 0 1_0\n",
-    ),
-    *(
-        "0\n1\nt \u0660 \u0665\n".encode(),
-        "0\n1\nt 0 \uff15\n".encode(),
-        "\u0660\n\u0660\n".encode(),
-    ),
-    *(
-        "0\n1\nt 0 \U0001d7ce\n".encode(),
-        "0\n1\nt 0 \u00b2\n".encode(),
-        "0\n1\nt\u00a00 5\n".encode(),
-    ),
+    *(b"0\n1\nt 0 5.0\n", b"0\n1\nt 0 0x5\n", b"0\n1\nt 0 -\n", b"0\n1\nt 0 +\n"),
+    *(b"0\n1\nt 0 1_0\n", "0\n1\nt \u0660 \u0665\n".encode(), "0\n1\nt 0 \uff15\n".encode()),
+    *("\u0660\n\u0660\n".encode(), "0\n1\nt 0 \U0001d7ce\n".encode()),
+    *("0\n1\nt 0 \u00b2\n".encode(), "0\n1\nt\u00a00 5\n".encode()),
     # the same partition twice, garbage
     *(b"0\n2\nt 0 5\nt 0 6\n", b"0\n2\nt 0 5\nt 00 6\n", b"junk", b"<html>\n", b'{"version":0}\n'),
     bytes(range(256)),
@@ -87,49 +64,21 @@ CHECKPOINTS = (
 # of orders-0: files that are written (None removes one) or copied, folders that are made
 Change = dict[str, str | None]
 NUMBERS = (
-    "._0",
-    "x",
-    "",
-    " 0",
-    "0 ",
-    "0 (1)",
-    "5L",
-    "0x5",
-    "1e3",
-    "9" * 20,
-    "- 5",
-    "0_1",
-    "\u00b2",
+    *("._0", "x", "", " 0", "0 ", "0 (1)", "5L", "0x5", "1e3", "9" * 20, "- 5", "0_1", "\u00b2"),
     "\U0001d7ce",
 )
 OTHERS = ("5", "+5", "-5", "0", "000023", "28", "100", "\u0665", "9223372036854775807", "23")
 IGNORED = (
-    ".DS_Store",
-    "Thumbs.db",
-    f"{FIRST}.log.bak",
-    f"{FIRST}.log.gz",
-    f"{FIRST}.LOG",
-    ".nfs0001",
-    "x.tmp",
-    "log",
-    "x.logs",
+    *(".DS_Store", "Thumbs.db", f"{FIRST}.log.bak", f"{FIRST}.log.gz", f"{FIRST}.LOG", ".nfs0001"),
+    *("x.tmp", "log", "x.logs"),
 )
 
 
 def name_changes() -> Iterator[dict]:
     """Yields files with names that Kafka does not write, one per directory."""
     for ending in (
-        ".log",
-        ".index",
-        ".timeindex",
-        ".txnindex",
-        ".snapshot",
-        ".cleaned",
-        ".swap",
-        ".deleted",
-        ".log.cleaned",
-        ".log.swap",
-        ".checkpoint",
+        *(".log", ".index", ".timeindex", ".txnindex", ".snapshot", ".cleaned", ".swap"),
+        *(".deleted", ".log.cleaned", ".log.swap", ".checkpoint"),
     ):
         for stem in NUMBERS if ending in (".log", ".snapshot", ".cleaned") else ("._0", "x", ""):
             yield {"write": {f"{stem}{ending}": "6a756e6b"}}
@@ -146,22 +95,12 @@ def folder_changes() -> Iterator[dict]:
     """Yields folders where Kafka has files."""
     for stem in (FIRST, SECOND, f"{5:020}"):
         for kind in (
-            "log",
-            "index",
-            "timeindex",
-            "txnindex",
-            "snapshot",
-            "log.cleaned",
-            "log.swap",
+            *("log", "index", "timeindex", "txnindex", "snapshot", "log.cleaned", "log.swap"),
             "log.deleted",
         ):
             yield {"write": {f"{stem}.{kind}": None}, "folders": [f"{stem}.{kind}"]}
     for name in (
-        f"{END}.snapshot",
-        "x.log",
-        "x.snapshot",
-        names.LEADER_EPOCHS,
-        names.PARTITION_METADATA,
+        *(f"{END}.snapshot", "x.log", "x.snapshot", names.LEADER_EPOCHS, names.PARTITION_METADATA),
         "x",
     ):
         yield {"write": {name: None}, "folders": [name]}
@@ -179,13 +118,9 @@ def txn_index_changes() -> Iterator[dict]:
     """Yields versions that only one release reads, before and after a wrong offset."""
     for version in (0, 1, 0xFF, 0x100, 0x7F00, -0x8000, -1, -0x100, 0x1FF):
         yield {"write": {f"{SECOND}.txnindex": txn_index((version, 23))}}
-    for entries in (
-        ((0, 5), (256, 23)),
-        ((256, 5), (0, 23)),
-        ((-1, 5), (-1, 23)),
-        ((0, 23), (256, 5)),
-    ):
-        yield {"write": {f"{SECOND}.txnindex": txn_index(*entries)}}
+    for first, second in (((0, 5), (256, 23)), ((256, 5), (0, 23)), ((-1, 5), (-1, 23))):
+        yield {"write": {f"{SECOND}.txnindex": txn_index(first, second)}}
+    yield {"write": {f"{SECOND}.txnindex": txn_index((0, 23), (256, 5))}}
     yield {"write": {f"{SECOND}.txnindex": txn_index((256, 23)), f"{SECOND}.index": None}}
     yield {"write": {f"{SECOND}.txnindex": txn_index((256, 23))[:-2]}}
 
@@ -199,63 +134,24 @@ def open_transaction_changes(source: dict[str, bytes]) -> Iterator[dict]:
     """Yields snapshots with an open transaction whose producer ends it or does not appear."""
     second = {f"{SECOND}.{kind}": None for kind in ("log", "index", "timeindex", "snapshot")}
     one_segment = {**second, f"{END}.snapshot": None}
-    yield {"write": {**one_segment, f"{5:020}.snapshot": snapshot((0, 3))}}
-    yield {"write": {**one_segment, f"{5:020}.snapshot": snapshot((9, 3))}}
-    yield {"write": {**one_segment, f"{23:020}.snapshot": snapshot((0, 3))}}
-    yield {"write": {**one_segment, f"{23:020}.snapshot": snapshot((0, 23))}}
-    yield {"write": {**one_segment, f"{23:020}.snapshot": snapshot((0, 22))}}
-    yield {"write": {**one_segment, f"{23:020}.snapshot": snapshot((0, 99))}}
+    opened = [(5, (0, 3)), (5, (9, 3)), (23, (0, 3)), (23, (0, 23)), (23, (0, 22)), (23, (0, 99))]
+    for offset, transaction in opened:
+        yield {"write": {**one_segment, f"{offset:020}.snapshot": snapshot(transaction)}}
     plain = (23).to_bytes(8, "big") + source[f"{FIRST}.log"][8:1572]  # of producer 0
     for first in (3, 22):
-        yield {
-            "write": {
-                f"{SECOND}.log": plain.hex(),
-                f"{SECOND}.snapshot": snapshot((0, first)),
-                f"{END}.snapshot": None,
-            }
-        }
+        files = {f"{SECOND}.log": plain.hex(), f"{SECOND}.snapshot": snapshot((0, first))}
+        yield {"write": {**files, f"{END}.snapshot": None}}
 
 
-class Loads:
+class Loads(JavaProcess):
     """A process that reads and loads with the classes of one release."""
 
     def __init__(self, release: str):
-        sources = [
-            FOLDER / "src" / "loads" / "Loads.java",
-            *(
-                FOLDER / "src" / "common" / f"{name}.java"
-                for name in ("IdleScheduler", "StillTime")
-            ),
-        ]
-        path = fetch_class_path(f"loads-{release}", release, FOLDER / "starts.pom.xml", sources)
-        self._process = subprocess.Popen(
-            [
-                "java",
-                "-Xmx256m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                path,
-                "Loads",
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-
-    def __enter__(self) -> "Loads":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.stdin.close()
-        self._process.wait(timeout=60)
-        self._process.stdout.close()
-
-    def ask(self, question: dict) -> dict:
-        self._process.stdin.write(json.dumps(question) + "\n")
-        self._process.stdin.flush()
-        return json.loads(self._process.stdout.readline())
+        stems = ("loads/Loads", "common/IdleScheduler", "common/StillTime")
+        sources = [FOLDER / "src" / f"{stem}.java" for stem in stems]
+        classes = fetch_class_path(f"loads-{release}", release, BROKER_POM, sources)
+        java = ("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+        super().__init__("Loads", classes, java=java, stderr=subprocess.DEVNULL)
 
 
 def record_checkpoints(part: slice = EVERY) -> Iterator[dict]:
@@ -303,19 +199,28 @@ def record_loads(part: slice = EVERY) -> Iterator[dict]:
     with Loads("4.3.1") as older, Loads("4.4.0") as newer:
         for change, clean in loads[part]:
             question = {"clean": clean, "recovery_point": 23, "log_start": 0}
-            answers = [_load(kafka, source, change, question) for kafka in (older, newer)]
+            files, folders = changed(source, change), change.get("folders", ())
+            answers = [
+                _load(kafka, "orders-0", files, question, folders) for kafka in (older, newer)
+            ]
             line = {**change, "clean": clean, "answer": answers[0]}
             yield line if answers[0] == answers[1] else line | {"answer_4_4": answers[1]}
 
 
-def _load(kafka: Loads, source: dict[str, bytes], change: dict, question: dict) -> dict:
+def write_directory(directory: Path, files: dict[str, bytes], folders: Iterable[str] = ()) -> Path:
+    directory.mkdir()
+    for name, data in files.items():
+        (directory / name).write_bytes(data)
+    for name in folders:
+        (directory / name).mkdir()
+    return directory
+
+
+def _load(
+    kafka: Loads, name: str, files: dict[str, bytes], question: dict, folders: Iterable[str] = ()
+) -> dict:
     with tempfile.TemporaryDirectory() as folder:
-        directory = Path(folder) / "orders-0"
-        directory.mkdir()
-        for name, data in changed(source, change).items():
-            (directory / name).write_bytes(data)
-        for name in change.get("folders", ()):
-            (directory / name).mkdir()
+        directory = write_directory(Path(folder) / name, files, folders)
         return kafka.ask({"dir": str(directory), **question})
 
 
@@ -340,16 +245,10 @@ def record_splits(part: slice = EVERY) -> Iterator[dict]:
     with Loads("4.3.1") as older, Loads("4.4.0") as newer:
         for seed in range(SPLIT_LOGS)[part]:
             log = overflowing_logs.make_log(seed, batches)
-            answers = []
-            for kafka in (older, newer):
-                with tempfile.TemporaryDirectory() as folder:
-                    directory = Path(folder) / "t-0"
-                    directory.mkdir()
-                    for name, data in log["files"].items():
-                        (directory / name).write_bytes(data)
-                    question = {"clean": log["clean"], "recovery_point": log["recovery_point"]}
-                    answer = kafka.ask({"dir": str(directory), **question})
-                answers.append(_brief(answer))
+            question = {"clean": log["clean"], "recovery_point": log["recovery_point"]}
+            answers = [
+                _brief(_load(kafka, "t-0", log["files"], question)) for kafka in (older, newer)
+            ]
             assert answers[0] == answers[1], (seed, answers)
             yield {"seed": seed, **answers[0]}
 
@@ -385,10 +284,8 @@ def differences(part: slice = EVERY) -> tuple[list[str], str]:
             changed_lines.append(f"{path.name}: {len(recorded)} lines, and {len(answered)} answers")
         pairs = zip(recorded, answered, strict=False)
         changed_lines += [f"{path.name}: {line}" for line, answer in pairs if line != answer]
-    return (
-        changed_lines,
-        f"Kafka {' and '.join(RELEASES)}: {count} loads, {len(changed_lines)} differ",
-    )
+    releases = " and ".join(RELEASES)
+    return changed_lines, f"Kafka {releases}: {count} loads, {len(changed_lines)} differ"
 
 
 def main() -> int:

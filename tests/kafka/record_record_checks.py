@@ -95,18 +95,9 @@ def _append(
 ) -> dict | None:
     """Returns the exception of an append to an empty log, which stays in a folder, or None."""
     step = {"op": "append", "now": NOW_MS, "b": [[0, 2, len(data), NOW_MS, NOW_MS, 3, 0]]}
-    answer = kafka.replay(
-        {
-            "mode": mode,
-            "settings": {"retention.ms": "-1", **settings},
-            "start_offset": 0,
-            "start_clock": NOW_MS,
-            "appended_gz": zipped(data),
-            "steps": [step],
-            "keep": folder,
-        }
-    )
-    return answer["steps"][0].get("error")
+    history = {"mode": mode, "settings": {"retention.ms": "-1", **settings}, "start_offset": 0}
+    history |= {"start_clock": NOW_MS, "appended_gz": zipped(data), "steps": [step]}
+    return kafka.replay(history | {"keep": folder})["steps"][0].get("error")
 
 
 def _flipped_magic(kafka: Kafka) -> Iterator[dict]:

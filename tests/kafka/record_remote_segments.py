@@ -1,6 +1,4 @@
-"""python -m tests.kafka.record_remote_segments: random histories of remote segments, and which of
-them Kafka's RemoteLogMetadataCache serves each offset from, into tests/data.
-"""
+"""python -m tests.kafka.record_remote_segments: asks RemoteLogMetadataCache for offsets."""
 
 import gzip
 import json
@@ -15,11 +13,8 @@ RECORDED = Path(__file__).parents[1] / "data" / "remote_segments.jsonl.gz"
 HISTORIES = 400
 MAIN = "org.apache.kafka.server.log.remote.metadata.storage.RemoteSegments"
 STATES = (
-    "COPY_SEGMENT_FINISHED",
-    "COPY_SEGMENT_FINISHED",
-    "COPY_SEGMENT_FINISHED",
-    "DELETE_SEGMENT_STARTED",
-    "DELETE_SEGMENT_FINISHED",
+    *("COPY_SEGMENT_FINISHED", "COPY_SEGMENT_FINISHED", "COPY_SEGMENT_FINISHED"),
+    *("DELETE_SEGMENT_STARTED", "DELETE_SEGMENT_FINISHED"),
 )
 
 

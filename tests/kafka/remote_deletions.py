@@ -3,12 +3,8 @@
 A broker of 4.3.1 with Kafka's LocalTieredStorage copies the segments of some topics and stops.
 kafkaviz then predicts what limits will delete. The broker starts again, the topics get these
 limits, and the store has the answer.
-
-    python -m tests.kafka.remote_deletions
 """
 
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,11 +15,9 @@ from kafkaviz.analysis.tiering.remote_retention import RemoteRetention, remote_r
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.format.remote_segment import LOCAL_ROOT
 from kafkaviz.log.broker import open_broker, read_tiered_state
-from tests.kafka.harness import FOLDER, JAVA, fetch_class_path, scratch
+from tests.kafka.harness import run_twice, scratch
 
 RELEASE = "4.3.1"
-TIME_LIMIT_S = 600
-SOURCES = ("EmbeddedBroker", "TieredBroker", "RetentionBroker")
 # half an hour away from the times of the records, so that no pass comes too early or too late
 LIMITS: dict[str, dict[str, str]] = {
     "timed": {"retention.ms": str(80 * HOUR_MS + HOUR_MS // 2)},
@@ -52,34 +46,17 @@ def differences() -> tuple[list[str], str]:
 
 def _compare(folder: Path) -> tuple[list[str], int]:
     logs, store = folder / "logs", folder / "store"
-    sources = [FOLDER / "src" / RELEASE / f"{name}.java" for name in SOURCES]
-    pom = FOLDER / "uploads.pom.xml"
-    classes = fetch_class_path(f"remote-deletions-{RELEASE}", RELEASE, pom, sources)
     arguments = [
         f"{topic}:{name}={value}"
         for topic, settings in LIMITS.items()
         for name, value in settings.items()
     ]
-    process = subprocess.Popen(
-        [
-            *JAVA,
-            f"-Djava.io.tmpdir={folder}",
-            "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
-            *("-cp", classes, "RetentionBroker", str(folder), *arguments),
-        ],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
+    predicted = run_twice(
+        "RetentionBroker",
+        folder,
+        lambda: {topic: _predict(logs, store, topic) for topic in LIMITS},
+        *arguments,
     )
-    try:
-        if process.stdout.readline().strip() != "filled":
-            raise RuntimeError("the broker did not fill its topics")
-        predicted = {topic: _predict(logs, store, topic) for topic in LIMITS}
-        process.communicate("\n", timeout=TIME_LIMIT_S)
-    finally:
-        process.kill()
-        process.wait()
     found = list(_differences(logs, store, predicted))
     return found, sum(len(retention.segments) for retention in predicted.values())
 
@@ -114,16 +91,3 @@ def _differences(logs: Path, store: Path, predicted: dict[str, RemoteRetention])
         log_start = retention.next_log_start
         if log_start is not None and after[f"{topic}-0"].log_start != log_start:
             yield f"{topic}: the log starts at {after[f'{topic}-0'].log_start}, not {log_start}"
-
-
-def main() -> int:
-    started = time.monotonic()
-    found, text = differences()
-    for difference in found:
-        print(difference)
-    print(f"{text}; {time.monotonic() - started:.0f} s")
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -39,25 +39,19 @@ def differences() -> tuple[list[str], str]:
             (disk,) = unpack(SAMPLE, Path(folder))
             now_ms = int(time.time() * 1000)
             health = check(disk, release, now_ms)
-            proposed = _other_limits(
-                [
-                    log
-                    for log in health.retention
-                    if log.limits.deletes and topic_of(log) not in LEFT_OUT
-                ]
-            )
+            logs = [log for log in health.retention if topic_of(log) not in LEFT_OUT]
+            proposed = _other_limits([log for log in logs if log.limits.deletes])
             paths = {
                 disk / log.partition / f"{segment.age.base_offset:020}.log": segment.is_due
                 for log in proposed
                 for segment in log.segments
             }
-            configs = {
-                topic_of(log): {
-                    "retention.ms": str(log.limits.retention_ms),
-                    "retention.bytes": str(log.limits.retention_bytes),
-                }
-                for log in proposed
-            }
+            configs = {}
+            for log in proposed:
+                limits = log.limits
+                settings = {"retention.ms": str(limits.retention_ms)}
+                settings["retention.bytes"] = str(limits.retention_bytes)
+                configs[topic_of(log)] = settings
             waits = [str(path) for path, is_due in paths.items() if is_due]
             waits += [f"{path}.deleted" for path in waits]
             answer = starts.start([disk], SETTINGS, configs=configs, until_gone=waits)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import kafkaviz.pipeline
 from kafkaviz.log.cache_folder import cache_folder
 from kafkaviz.pipeline.spark.session import prepare, settings
-from tests.kafka.harness import FOLDER, JAVA, class_path, fetch_class_path, scratch
+from tests.kafka.harness import FOLDER, JAVA, class_path, fetch_class_path, piped, scratch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,7 +23,9 @@ RELEASE = "4.3.1"
 # the newest that Maven Central has; it runs on Spark 4.3.0 too
 CONNECTOR = "4.2.0"
 START_MS = 1_790_000_000_000  # of the first record, as LiveBroker.java has it
+DELETED_START = json.dumps({"cut": {"0": 5, "1": -2}})
 COMMITTED = {"kafka.isolation.level": "read_committed"}
+LATEST = {"startingOffsetsByTimestampStrategy": "latest"}
 SHARE_OF_QUICK = 6  # of a quick run: every sixth query
 
 
@@ -42,12 +44,8 @@ def queries() -> list[dict[str, str]]:
         {"assign": json.dumps({"orders": [0, 2]}), "minPartitions": "7"},
         {**subscribed, "maxRecordsPerPartition": "33"},
         {"subscribe": "cut", "startingOffsets": json.dumps({"cut": {"0": 40, "1": -2}})},
-        {"subscribe": "cut", "startingOffsets": json.dumps({"cut": {"0": 5, "1": -2}})},
-        {
-            "subscribe": "cut",
-            "startingOffsets": json.dumps({"cut": {"0": 5, "1": -2}}),
-            "failOnDataLoss": "false",
-        },
+        {"subscribe": "cut", "startingOffsets": DELETED_START},
+        {"subscribe": "cut", "startingOffsets": DELETED_START, "failOnDataLoss": "false"},
         {"subscribe": "cut", "endingOffsets": json.dumps({"cut": {"0": 60, "1": -1}})},
         {"subscribe": "cut", "endingOffsets": json.dumps({"cut": {"0": 60, "1": 0}})},
         {"subscribe": "cut", "startingOffsets": json.dumps({"cut": {"0": 40}})},
@@ -63,30 +61,20 @@ def queries() -> list[dict[str, str]]:
         text = str(timestamp_ms)
         listed += [
             {**subscribed, "startingTimestamp": text},
-            {
-                **subscribed,
-                "startingTimestamp": text,
-                "startingOffsetsByTimestampStrategy": "latest",
-            },
+            {**subscribed, "startingTimestamp": text, **LATEST},
             {**subscribed, "endingTimestamp": text},
         ]
-        by_partition = json.dumps({"payments": {"0": timestamp_ms}})
-        listed.append(
-            {
-                "subscribe": "payments",
-                "startingOffsetsByTimestamp": by_partition,
-                "startingOffsetsByTimestampStrategy": "latest",
-                **COMMITTED,
-            }
-        )
-        listed.append({"subscribe": "payments", "endingOffsetsByTimestamp": by_partition})
+        partition = json.dumps({"payments": {"0": timestamp_ms}})
+        payments = {"subscribe": "payments"}
+        listed += [
+            {**payments, "startingOffsetsByTimestamp": partition, **LATEST, **COMMITTED},
+            {**payments, "endingOffsetsByTimestamp": partition},
+        ]
     return listed
 
 
 def differences(*, is_quick: bool) -> tuple[list[str], int, str]:
-    """Returns the differences between the two sources, the number of queries, and a line about the
-    rows that were read.
-    """
+    """Returns the differences, the number of queries, and a line about the rows."""
     chosen = queries()[:: SHARE_OF_QUICK if is_quick else 1]
     faults, rows, refusals = [], 0, 0
     with scratch() as folder, live_broker(Path(folder)) as broker, session() as spark:
@@ -137,13 +125,7 @@ def _difference(answer: list[tuple] | None, expected: list[tuple] | None) -> str
 def live_broker(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Runs a broker that fills its topics while Spark starts."""
     command = [*JAVA, f"-Djava.io.tmpdir={folder}", "-cp", class_path(RELEASE), "LiveBroker"]
-    with subprocess.Popen(
-        [*command, str(folder)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
+    with piped([*command, str(folder)], stderr=subprocess.DEVNULL) as process:
         try:
             yield process
         finally:
@@ -162,7 +144,7 @@ def session() -> Iterator["SparkSession"]:
     """Returns a session of Spark that finds its own kafka source."""
     from pyspark.sql import SparkSession
 
-    jars = fetch_class_path(f"spark-{CONNECTOR}", CONNECTOR, FOLDER / "spark.pom.xml", [])
+    jars = fetch_class_path(f"spark-{CONNECTOR}", CONNECTOR, FOLDER / "spark.pom.xml", ())
     prepare("local[2]", cache_folder())
     own_settings = {
         **settings("local[2]"),
@@ -171,9 +153,7 @@ def session() -> Iterator["SparkSession"]:
         "spark.log.level": "OFF",
     }
     builder = SparkSession.builder.master("local[2]").appName("kafkaviz")
-    for name, value in own_settings.items():
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+    spark = builder.config(map=own_settings).getOrCreate()
     try:
         yield spark
     finally:

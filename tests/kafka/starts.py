@@ -9,12 +9,11 @@ import os
 import random
 import re
 import shutil
-import subprocess
 import tarfile
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -29,7 +28,7 @@ from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import MAX_LOG_BYTES, RECOVERY_CAUSES, StartupStep
 from tests.kafka import advice
 from tests.kafka.damages import DAMAGES, METADATA
-from tests.kafka.harness import FOLDER, fetch_class_path, scratch
+from tests.kafka.harness import BROKER_POM, FOLDER, JavaProcess, fetch_class_path, scratch
 
 RELEASES = ("4.4.0", "4.3.1")
 DATA = Path(__file__).parents[1] / "data"
@@ -96,31 +95,14 @@ class Outcome:
     may_start: bool = False
 
 
-class Starts:
+class Starts(JavaProcess):
     """Starts brokers of one release; `with Starts(release) as starts: starts.start(disks)`."""
 
     def __init__(self, release: str):
+        sources = sorted(SOURCES.glob("*.java"))
+        classes = fetch_class_path(f"starts-{release}", release, BROKER_POM, sources)
+        super().__init__("Starts", classes, java=JAVA)
         self.release = release
-        class_path = fetch_class_path(
-            f"starts-{release}", release, FOLDER / "starts.pom.xml", sorted(SOURCES.glob("*.java"))
-        )
-        self._temporary = scratch()
-        self._process = subprocess.Popen(
-            [*JAVA, f"-Djava.io.tmpdir={self._temporary.name}", "-cp", class_path, "Starts"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def __enter__(self) -> "Starts":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.wait()
-        self._process.stdin.close()
-        self._process.stdout.close()
-        self._temporary.cleanup()
 
     def start(
         self,
@@ -135,18 +117,7 @@ class Starts:
                 that it waits for then.
         """
         question = {"dirs": [str(disk) for disk in disks], "node": 1, "settings": dict(settings)}
-        question |= more
-        end = threading.Timer(TIME_LIMIT_S, self._process.kill)
-        end.start()
-        try:
-            self._process.stdin.write(json.dumps(question) + "\n")
-            self._process.stdin.flush()
-            line = self._process.stdout.readline()
-        finally:
-            end.cancel()
-        if not line:
-            raise RuntimeError(f"the process that starts brokers of {self.release} ended")
-        return json.loads(line)
+        return self.ask(question | more, TIME_LIMIT_S)
 
 
 def unpack(archive: Path, folder: Path) -> list[Path]:
@@ -199,34 +170,30 @@ def _compare(
     # of two that are named alike, such as orders-0 and orders-00, the one that is gone
     named_alike = sorted(directories, key=lambda directory: directory not in left_directories)
     current = {_key(directory): directory for directory in named_alike}
+    new = {directory for directory, _ in after} - directories
     renamed = {
         current[_key(directory)]: directory
-        for directory, _ in after
-        if directory not in directories
-        and directory.endswith("-stray")
-        and _key(directory) in current
+        for directory in new
+        if directory.endswith("-stray") and _key(directory) in current
     }
     outcome.strays |= renamed.keys()
     # a -future replica takes the name of the one in use
     renamed |= {
         current[_key(directory)]: directory
-        for directory, _ in after
-        if directory not in directories
-        and current.get(_key(directory), "").endswith("-future")
+        for directory in new
+        if current.get(_key(directory), "").endswith("-future")
         and not directory.endswith(("-stray", "-delete"))
     }
     replaced = {
         current[_key(directory)]: directory
-        for directory, _ in after
-        if directory not in directories
-        and directory.endswith("-delete")
+        for directory in new
+        if directory.endswith("-delete")
         and _key(directory) in current
         and current[_key(directory)] not in renamed
     }
     outcome.replaced |= replaced.keys()
     renamed |= replaced
-    made = {directory for directory, _ in after} - directories - set(renamed.values())
-    outcome.made |= made - {METADATA}
+    outcome.made |= new - set(renamed.values()) - {METADATA}
     for (directory, file), data in before.items():
         if not file.endswith(COMPARED_SUFFIXES):
             continue
@@ -277,9 +244,8 @@ def as_outcome(restart: Restart) -> Outcome:
     outcome = Outcome(starts=restart.starts)
     outcome.offline = {Path(directory).name for directory in restart.offline_directories}
     outcome.words = tuple(str(step.error or "") for step in restart.failures)
-    outcome.may_start = any(
-        step.why.key == "start.ends_if_loaded_later" for step in restart.failures
-    )
+    keys = {step.why.key for step in restart.failures}
+    outcome.may_start = "start.ends_if_loaded_later" in keys
     for step in restart.steps:
         place = (step.partition, step.segment)
         if step.action == "truncate":
@@ -297,10 +263,8 @@ def as_outcome(restart: Restart) -> Outcome:
             outcome.replaced.add(step.partition)
         elif step.action == "create":
             outcome.made.add(step.partition)
-        if step.action in ("keep", "rebuild", "truncate") and step.cause in (
-            *RECOVERY_CAUSES,
-            "metadata-log",
-        ):
+        is_recovery = step.cause in (*RECOVERY_CAUSES, "metadata-log")
+        if step.action in ("keep", "rebuild", "truncate") and is_recovery:
             outcome.recovered.add((_label(step.partition), step.segment))
     outcome.made -= outcome.strays or set()  # created again under the same name
     outcome.cut = {
@@ -392,10 +356,9 @@ def cases(seed: int) -> list[Case]:
         Case(BASES / "three-killed.tar.xz", name, RELEASES[(number + seed) % 2], seed)
         for number, name in enumerate(OF_SEVERAL_DIRECTORIES)
     ]
+    clean = BASES / "three-clean.tar.xz"
     several += [
-        Case(
-            BASES / "three-clean.tar.xz", name, RELEASES[(number + seed + place) % 2], seed + place
-        )
+        Case(clean, name, RELEASES[(number + seed + place) % 2], seed + place)
         for number, name in enumerate(OF_OPEN_TRANSACTIONS)
         for place in (0, 1)
     ]
@@ -427,41 +390,35 @@ def differences(count: int, seed: int) -> tuple[list[str], str]:
     return faults, f"brokers of {' and '.join(RELEASES)} started on {count} damaged directories"
 
 
-def _without_controller(release: str) -> list[str]:
+def _without_controller(starts: Starts) -> list[str]:
     """Sets up the only controller of a cluster that lost its metadata log, with bootstrap servers."""
-    settings = {
-        "controller.quorum.voters": "",
-        "controller.quorum.bootstrap.servers": "localhost:39399",
-    }
-    with Starts(release) as starts, scratch() as folder:
+    servers = "localhost:39399"
+    settings = {"controller.quorum.voters": "", "controller.quorum.bootstrap.servers": servers}
+    with scratch() as folder:
         (disk,) = unpack(BASES / "one-clean.tar.xz", Path(folder))
         shutil.rmtree(disk / METADATA)
-        texts = {
-            "process.roles": "broker,controller",
-            "node.id": "1",
-            "log.dirs": str(disk),
-            "listeners": "PLAINTEXT://localhost:39398,CONTROLLER://localhost:39399",
-            **settings,
-        }
-        lines = [f"{key}={value}\n" for key, value in texts.items()]
-        (disk / "server.properties").write_text("".join(lines))
-        expected = forecast([disk], release)
+        (disk / "server.properties").write_text(
+            f"process.roles=broker,controller\nnode.id=1\nlog.dirs={disk}\n"
+            f"listeners=PLAINTEXT://localhost:39398,CONTROLLER://{servers}\n"
+            f"controller.quorum.voters=\ncontroller.quorum.bootstrap.servers={servers}\n"
+        )
+        expected = forecast([disk], starts.release)
         (disk / "server.properties").unlink()
         limit = {"initial.broker.registration.timeout.ms": "5000"}
         differences = compare(expected, observe(starts, [disk], settings | limit))
-        return [f"{release}, without a controller: {text}" for text in differences]
+        return [f"{starts.release}, without a controller: {text}" for text in differences]
 
 
-def _beyond_two_gib(release: str) -> list[str]:
+def _beyond_two_gib(starts: Starts) -> list[str]:
     """A .log whose only batch ends beyond 2³¹ − 1 bytes, with a torn batch after it."""
     archive = BASES / "one-clean.tar.xz"
-    with Starts(release) as starts, scratch() as folder:
+    with scratch() as folder:
         disks = unpack(archive, Path(folder))
         _make_too_long(min((disks[0] / "orders-0").glob("*.log")))
-        expected = forecast(disks, release)
+        expected = forecast(disks, starts.release)
         answer = starts.start(disks)
         faults = compare(expected, Outcome(starts=answer["started"], words=(answer["log"],)))
-    with Starts(release) as starts, scratch() as folder, scratch() as undamaged:
+    with scratch() as folder, scratch() as undamaged:
         disks = unpack(archive, Path(folder))
         _make_too_long(min((disks[0] / "orders-0").glob("*.log")))
         backup = unpack(archive, Path(undamaged))
@@ -473,21 +430,29 @@ def _make_too_long(log: Path) -> None:
     header = np.frombuffer(log.read_bytes(), HEADER, 1).copy()
     header["batch_length_bytes"] = MAX_LOG_BYTES
     data_bytes = MAX_LOG_BYTES + LENGTH_END - HEADER.itemsize
-    crc = crc32c(header.tobytes()[CRC_START:])
-    zeros = bytes(1 << 20)
-    for start in range(0, data_bytes, len(zeros)):
-        crc = crc32c(zeros[: data_bytes - start], crc)
-    header["crc"] = crc
+    header["crc"] = _crc_with_zeros(header.tobytes()[CRC_START:], data_bytes)
     log.write_bytes(header.tobytes())
     os.truncate(log, HEADER.itemsize + data_bytes)
     with log.open("ab") as file:
         file.write(header.tobytes())
 
 
+@cache
+def _crc_with_zeros(start: bytes, count: int) -> int:
+    """Returns the checksum of these bytes and two gigabytes of zeros, which takes seconds."""
+    crc = crc32c(start)
+    zeros = bytes(1 << 20)
+    for place in range(0, count, len(zeros)):
+        crc = crc32c(zeros[: count - place], crc)
+    return crc
+
+
 def _run(chosen: list[Case], release: str) -> list[str]:
-    faults = [*_without_controller(release), *_beyond_two_gib(release)]
+    faults = []
     for first in range(0, len(chosen), STARTS_OF_PROCESS):
         with Starts(release) as starts:
+            if not first:
+                faults += [*_without_controller(starts), *_beyond_two_gib(starts)]
             for case in chosen[first : first + STARTS_OF_PROCESS]:
                 faults += [f"{release}, {case.name}: {fault}" for fault in run(starts, case)]
     return faults

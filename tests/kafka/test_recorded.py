@@ -1,24 +1,21 @@
 """Recorded answers of Kafka's classes (`python -m tests.kafka.record`), compared without Java."""
 
-import subprocess
-import sys
+from itertools import product
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
 from kafkaviz.format import batch
 from tests.kafka import checks, mutations
+from tests.kafka.__main__ import main
 from tests.kafka.harness import content, unzipped
 from tests.simulate.replay_vectors import incoming
 from tests.support.vectors import json_lines
 
 ROOT = Path(__file__).parents[2]
 RECORDED = json_lines(ROOT / "tests" / "data" / "histories.jsonl.gz")
-
-
-def line_named(name: str) -> dict:
-    return next(line for line in RECORDED if line["id"] == name)
 
 
 @pytest.mark.parametrize("line", RECORDED, ids=lambda line: line["id"])
@@ -28,49 +25,28 @@ def test_a_recorded_history(line):
 
 
 def test_the_histories_cover_what_they_are_recorded_for():
-    """Both releases and roles, every codec and magic, broker's time, preallocated logs,
-    transactions, and each kind of refusal.
-    """
-    assert {(line["version"], line["mode"]) for line in RECORDED} == {
-        (v, m) for v in ("4.3.1", "3.9.0") for m in ("leader", "follower")
-    }
+    roles = set(product(("4.3.1", "3.9.0"), ("leader", "follower")))
+    assert {(line["version"], line["mode"]) for line in RECORDED} == roles
     rows = [row for line in RECORDED for row in incoming(unzipped(line["appended_gz"]), 0, 0)]
-    assert {int(batch.codec(row)) for row in rows} == {0, 1, 2, 3, 4} and {
-        int(row["magic"]) for row in rows
-    } == {0, 1, 2}
-    assert {"true"} <= {line["settings"].get("preallocate") for line in RECORDED}
-    assert {"LogAppendTime"} <= {
-        line["settings"].get("message.timestamp.type") for line in RECORDED
-    }
-    assert any(
-        "txnindex" in segment
-        for line in RECORDED
-        for segment in line.get("final_closed", {}).get("segments", [])
-    )
-    assert {step["op"] for line in RECORDED for step in line["steps"]} == {
-        "append",
-        "restart",
-        "crash",
-        "truncateTo",
-        "deleteRecords",
-    }
-    refused = {
-        step["error"]["class"].rsplit(".", 1)[1]
-        for line in RECORDED
-        for step in line["steps"]
-        if "error" in step
-    }
-    assert {
-        "RecordTooLargeException",
-        "RecordBatchTooLargeException",
-        "IllegalArgumentException",
-    } <= refused
+    assert {int(batch.codec(row)) for row in rows} == {0, 1, 2, 3, 4}
+    assert {int(row["magic"]) for row in rows} == {0, 1, 2}
+    settings = [line["settings"] for line in RECORDED]
+    assert "true" in {each.get("preallocate") for each in settings}
+    assert "LogAppendTime" in {each.get("message.timestamp.type") for each in settings}
+    closed = [line["final_closed"] for line in RECORDED if "final_closed" in line]
+    assert any("txnindex" in segment for state in closed for segment in state["segments"])
+    steps = [step for line in RECORDED for step in line["steps"]]
+    operations = {"append", "restart", "crash", "truncateTo", "deleteRecords"}
+    assert {step["op"] for step in steps} == operations
+    refused = {step["error"]["class"].rsplit(".", 1)[1] for step in steps if "error" in step}
+    too_large = {"RecordTooLargeException", "RecordBatchTooLargeException"}
+    assert refused >= too_large | {"IllegalArgumentException"}
 
 
 @pytest.mark.parametrize("release", ["4.3.1", "3.9.0"])
 def test_the_published_example(release):
     """Strimzi's: the time index is full at 24 entries, so the first segment ends with offset 48."""
-    line = line_named(f"{release}-strimzi")
+    (line,) = (line for line in RECORDED if line["id"] == f"{release}-strimzi")
     assert {batch[2] for step in line["steps"] for batch in step["b"]} == {119}
     first, second = line["final_closed"]["segments"][:2]
     assert (first["base"], second["base"]) == (0, 49)
@@ -79,9 +55,8 @@ def test_the_published_example(release):
 
 def test_one_byte_that_is_not_so_is_noticed():
     """An entry, a snapshot, or a byte that Kafka did not write."""
-    line = next(
-        line for line in RECORDED if "final_closed" in line and line["final_closed"]["snapshots"]
-    )
+    finished = [line for line in RECORDED if "final_closed" in line]
+    line = next(line for line in finished if line["final_closed"]["snapshots"])
     closed = line["final_closed"]
     broken = [
         {"segments": [*closed["segments"][:-1], closed["segments"][-1] | {"log_sha256": "0" * 64}]},
@@ -91,29 +66,14 @@ def test_one_byte_that_is_not_so_is_noticed():
         assert len(checks.check_replay(line | {"final_closed": closed | change})[0]) == 1
 
 
-def test_without_java_or_maven_one_line_says_so(tmp_path):
+def test_without_java_or_maven_one_line_says_so(tmp_path, monkeypatch, capsys):
     """make test-kafka does not fail on a machine that has only Python."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.kafka"],
-        cwd=ROOT,
-        env={"PATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main([]) == 0
+    assert capsys.readouterr() == (
+        "make test-kafka was skipped: it needs java, javac and mvn, and there is no mvn here.\n",
+        "",
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
-        "make test-kafka was skipped: it needs java, javac and mvn, and there is no mvn here."
-    ]
-
-
-class ConstantDump:
-    """Replaces Kafka's dump tool by one answer."""
-
-    def __init__(self, answer: dict) -> None:
-        self.answer = answer
-
-    def dump(self, *_: str) -> dict:
-        return self.answer
 
 
 def test_a_damaged_directory_that_kafka_treats_otherwise_is_noticed(tmp_path):
@@ -140,4 +100,5 @@ def test_a_damaged_directory_that_kafka_treats_otherwise_is_noticed(tmp_path):
         ({"out": ""}, 1),
         ({"out": output, "error": {"class": "java.lang.Error", "message": "x"}}, 1),
     ):
-        assert len(list(mutations._dump(tmp_path, log, ConstantDump(kafka)))) == count
+        tool = SimpleNamespace(dump=lambda *_, answer=kafka: answer)
+        assert len(list(mutations._dump(tmp_path, log, tool))) == count

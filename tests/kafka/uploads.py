@@ -3,13 +3,8 @@
 A broker of 4.3.1 with Kafka's LocalTieredStorage fills six topics and stops. Files are then removed
 or damaged by hand, and kafkaviz predicts what will be uploaded. The broker starts again, the topics
 get remote storage, and the store and the broker's log have the answer.
-
-    python -m tests.kafka.uploads
 """
 
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -29,11 +24,9 @@ from kafkaviz.format.remote_segment import LOCAL_ROOT
 from kafkaviz.log.broker import open_broker, read_tiered_state
 from kafkaviz.log.settings import Settings
 from kafkaviz.units import file_stem
-from tests.kafka.harness import FOLDER, JAVA, fetch_class_path, scratch
+from tests.kafka.harness import run_twice, scratch
 
 RELEASE = "4.3.1"
-TIME_LIMIT_S = 600
-SOURCES = ("EmbeddedBroker", "TieredBroker", "UploadBroker")
 LOGGER = "org.apache.kafka.server.log.remote.storage"
 FAILED = "Error occurred while copying log segments of partition"
 # of the closed segments of a topic, the one that is changed by hand
@@ -62,40 +55,19 @@ def differences() -> tuple[list[str], str]:
 
 def _compare(folder: Path) -> tuple[list[str], str]:
     logs, store, log_file = folder / "logs", folder / "store", folder / "broker.log"
-    process = subprocess.Popen(
-        [
-            *JAVA,
-            f"-Djava.io.tmpdir={folder}",
-            f"-Dorg.slf4j.simpleLogger.logFile={log_file}",
-            "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
-            f"-Dorg.slf4j.simpleLogger.log.{LOGGER}=error",
-            "-cp",
-            _class_path(),
-            "UploadBroker",
-            str(folder),
-        ],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
+    options = (
+        f"-Dorg.slf4j.simpleLogger.logFile={log_file}",
+        f"-Dorg.slf4j.simpleLogger.log.{LOGGER}=error",
     )
-    try:
-        if process.stdout.readline().strip() != "filled":
-            raise RuntimeError("the broker did not fill its topics")
+
+    def damage_and_predict() -> dict[str, PartitionUpload]:
         _damage(logs)
-        predicted = {upload.partition: upload for upload in _predict(logs)}
-        process.communicate("\n", timeout=TIME_LIMIT_S)
-    finally:
-        process.kill()
-        process.wait()
+        return {upload.partition: upload for upload in _predict(logs)}
+
+    predicted = run_twice("UploadBroker", folder, damage_and_predict, options=options)
     found = list(_differences(logs, store, log_file.read_text(), predicted))
     count = sum(len(upload.segments) for upload in predicted.values())
     return found, f"{count} segments of a broker with tiered storage, {len(found)} differ"
-
-
-def _class_path() -> str:
-    sources = [FOLDER / "src" / RELEASE / f"{name}.java" for name in SOURCES]
-    return fetch_class_path(f"uploads-{RELEASE}", RELEASE, FOLDER / "uploads.pom.xml", sources)
 
 
 def _damage(logs: Path) -> None:
@@ -190,16 +162,3 @@ def _is_caused(log_text: str, directory: str, exception: str) -> bool:
 def _started_only(state, directory: str) -> list:
     (partition,) = (item for item in state.partitions if item.directory == directory)
     return [item for item in partition.segments if item.state == "COPY_SEGMENT_STARTED"]
-
-
-def main() -> int:
-    started = time.monotonic()
-    found, text = differences()
-    for difference in found:
-        print(difference)
-    print(f"{text}; {time.monotonic() - started:.0f} s")
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -55,6 +55,17 @@ final class EmbeddedBroker {
         }
     }
 
+    /** Runs twice, and waits in between: it prints "filled", and reads a line of input. */
+    void runTwice(Work fill, Work then) throws Exception {
+        PrintStream answers = System.out;
+        System.setOut(System.err);
+        run(fill);
+        answers.println("filled");
+        answers.flush();
+        if (System.in.read() >= 0) run(then);
+        Runtime.getRuntime().halt(0); // after a clean stop; no thread of a client is waited for
+    }
+
     private void format() throws IOException {
         Path file = Files.createDirectories(logs).resolveSibling("server.properties");
         try (var out = Files.newOutputStream(file)) {

@@ -1,5 +1,3 @@
-import java.io.PrintStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,28 +29,17 @@ public final class RetentionBroker {
     private final Map<String, Map<String, String>> limits = new LinkedHashMap<>();
 
     private RetentionBroker(Path folder) throws Exception {
-        store = Files.createDirectories(folder.resolve("store"));
-        Map<String, String> settings = new LinkedHashMap<>(TieredBroker.SETTINGS);
-        settings.put("rsm.config.dir", store.toString());
-        broker = new EmbeddedBroker(folder.resolve("logs"), settings);
+        store = folder.resolve("store");
+        broker = TieredBroker.broker(folder);
     }
 
     public static void main(String[] args) throws Exception {
-        PrintStream answers = System.out;
-        System.setOut(System.err);
         RetentionBroker retention = new RetentionBroker(Path.of(args[0]));
         for (String argument : List.of(args).subList(1, args.length)) {
             String[] parts = argument.split("[:=]");
             retention.limits.computeIfAbsent(parts[0], topic -> new LinkedHashMap<>()).put(parts[1], parts[2]);
         }
-        retention.broker.run(retention::fill);
-        answers.println("filled");
-        answers.flush();
-        if (System.in.read() < 0) return;
-        retention.broker.run(retention::limit);
-        answers.println("deleted");
-        answers.flush();
-        Runtime.getRuntime().halt(0); // a clean stop is behind us; no thread of a client is waited for
+        retention.broker.runTwice(retention::fill, retention::limit);
     }
 
     private void fill(Admin admin) throws Exception {

@@ -59,10 +59,14 @@ public final class TieredBroker {
     private long clockMs = 1_750_000_000_000L;
 
     private TieredBroker(Path folder) throws IOException {
-        store = Files.createDirectories(folder.resolve("store"));
+        store = folder.resolve("store");
+        broker = broker(folder);
+    }
+
+    static EmbeddedBroker broker(Path folder) throws IOException {
         Map<String, String> settings = new LinkedHashMap<>(SETTINGS);
-        settings.put("rsm.config.dir", store.toString());
-        broker = new EmbeddedBroker(folder.resolve("logs"), settings);
+        settings.put("rsm.config.dir", Files.createDirectories(folder.resolve("store")).toString());
+        return new EmbeddedBroker(folder.resolve("logs"), settings);
     }
 
     public static void main(String[] args) throws Exception {

@@ -1,11 +1,8 @@
-import java.io.PrintStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.admin.Admin;
@@ -29,24 +26,13 @@ public final class UploadBroker {
     private final Path store;
 
     private UploadBroker(Path folder) throws Exception {
-        store = Files.createDirectories(folder.resolve("store"));
-        Map<String, String> settings = new LinkedHashMap<>(TieredBroker.SETTINGS);
-        settings.put("rsm.config.dir", store.toString());
-        broker = new EmbeddedBroker(folder.resolve("logs"), settings);
+        store = folder.resolve("store");
+        broker = TieredBroker.broker(folder);
     }
 
     public static void main(String[] args) throws Exception {
-        PrintStream answers = System.out;
-        System.setOut(System.err);
         UploadBroker uploads = new UploadBroker(Path.of(args[0]));
-        uploads.broker.run(uploads::fill);
-        answers.println("filled");
-        answers.flush();
-        if (System.in.read() < 0) return;
-        uploads.broker.run(uploads::upload);
-        answers.println("uploaded");
-        answers.flush();
-        Runtime.getRuntime().halt(0); // a clean stop is behind us; no thread of a client is waited for
+        uploads.broker.runTwice(uploads::fill, uploads::upload);
     }
 
     private void fill(Admin admin) throws Exception {

@@ -1,10 +1,12 @@
-import java.util.concurrent.Delayed;
+import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.server.util.Scheduler;
 
 /** Takes every task and runs none: no flush in the background, no deletion that comes later. */
 final class IdleScheduler implements Scheduler {
+    private static final ScheduledFuture<?> NEVER = Executors.newScheduledThreadPool(1).schedule(() -> {}, 1, TimeUnit.DAYS);
+
     @Override
     public void startup() {}
 
@@ -16,43 +18,6 @@ final class IdleScheduler implements Scheduler {
 
     @Override
     public ScheduledFuture<?> schedule(String name, Runnable task, long delayMs, long periodMs) {
-        return new Never();
-    }
-
-    private static final class Never implements ScheduledFuture<Object> {
-        @Override
-        public long getDelay(TimeUnit unit) {
-            return Long.MAX_VALUE;
-        }
-
-        @Override
-        public int compareTo(Delayed other) {
-            return 0;
-        }
-
-        @Override
-        public boolean cancel(boolean interrupt) {
-            return true;
-        }
-
-        @Override
-        public boolean isCancelled() {
-            return false;
-        }
-
-        @Override
-        public boolean isDone() {
-            return false;
-        }
-
-        @Override
-        public Object get() {
-            return null;
-        }
-
-        @Override
-        public Object get(long timeout, TimeUnit unit) {
-            return null;
-        }
+        return NEVER;
     }
 }
