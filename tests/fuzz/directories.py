@@ -207,24 +207,14 @@ def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
         staging = root / ".staging"
         for name in TASK_TABLES:
             (staging / name).mkdir(parents=True)
-        segments = [
-            (partition, segment)
-            for partition in broker.partitions
-            for segment in partition.segments
-        ]
-        tasks = [
-            SegmentTask(
-                number=number,
-                broker="b",
-                topic=task_segment.topic,
-                partition=task_segment.partition,
-                segment=segment,
-            )
-            for number, (task_segment, segment) in enumerate(segments)
-        ]
-        splits = tuple(SegmentSplit(task, 0, task.log_bytes) for task in tasks)
-        scanned = scan(IngestTask(splits), staging)
-        expect(len(scanned) == len(tasks), "a segment has no summary")
+        splits = []
+        for partition in broker.partitions:
+            place = {"broker": "b", "topic": partition.topic, "partition": partition.partition}
+            for segment in partition.segments:
+                task = SegmentTask(number=len(splits), segment=segment, **place)
+                splits.append(SegmentSplit(task, 0, task.log_bytes))
+        scanned = scan(IngestTask(tuple(splits)), staging)
+        expect(len(scanned) == len(splits), "a segment has no summary")
 
 
 # ---- the dump

@@ -63,12 +63,9 @@ def _lines(name: str) -> Iterator[dict]:
 @cache
 def batches() -> tuple[bytes, ...]:
     """Returns single batches of all magics and codecs, whole and damaged."""
-    batches_read = [
-        *(bytes.fromhex(line["hex"]) for line in _lines("batches")),
-        tiny_batch(MANY_RECORDS),
-        wrapper(MANY_RECORDS),
-    ]
-    return tuple(batch for batch in batches_read if len(batch) <= BATCH_BYTES)
+    recorded = [bytes.fromhex(line["hex"]) for line in _lines("batches")]
+    every = [*recorded, tiny_batch(MANY_RECORDS), wrapper(MANY_RECORDS)]
+    return tuple(batch for batch in every if len(batch) <= BATCH_BYTES)
 
 
 @cache
@@ -118,13 +115,9 @@ def bodies() -> tuple[Body, ...]:
 @cache
 def texts() -> tuple[Text, ...]:
     """Returns the small text files of broker directories, some in the forms of other releases."""
-    lines = [
-        Text(Path(name).name, data)
-        for name, data in _sample().items()
-        if Path(name).name in TEXTS and data
-    ]
+    lines = [Text(Path(name).name, data) for name, data in _sample().items() if data]
     return (
-        *dict.fromkeys(lines),
+        *dict.fromkeys(text for text in lines if text.name in TEXTS),
         Text(
             "recovery-point-offset-checkpoint",
             b"0\n3\norders 0 38736\norders 1 4795\n__consumer_offsets 17 9\n",
@@ -152,33 +145,23 @@ def texts() -> tuple[Text, ...]:
 def _manifests() -> Iterator[bytes]:
     """Returns manifests of a remote segment with chunks of one size, and with compressed ones."""
     files = ("offset", "timestamp", "producerSnapshot", "leaderEpoch")
+    topic_partition = {"topic": "orders", "partition": 3}
+    partition = {"topicId": "goH9ontlS-uQ6q8sq1Nrgg", "topicPartition": topic_partition}
     remote = {
-        "remoteLogSegmentId": {
-            "topicIdPartition": {
-                "topicId": "goH9ontlS-uQ6q8sq1Nrgg",
-                "topicPartition": {"topic": "orders", "partition": 3},
-            },
-            "id": "JvhShYdlQ4-DnD8Pm6LlQA",
-        },
+        "remoteLogSegmentId": {"topicIdPartition": partition, "id": "JvhShYdlQ4-DnD8Pm6LlQA"},
         "startOffset": 20,
         "endOffset": 39,
         "maxTimestampMs": 1790000000000,
         "segmentLeaderEpochs": {"0": 20, "2": 31},
     }
+    indexes = {name: {"position": 8 * at, "size": 8} for at, name in enumerate(files)}
     sizes = {"transformedChunkSize": 110, "finalTransformedChunkSize": 60}
     binary_sizes = encode_sizes(np.array([70, 90, 40]))
     packed_sizes = base64.b64encode(codec.compress("zstd", binary_sizes)).decode()
     for kind, chunks in (("fixed", sizes), ("variable", {"transformedChunks": packed_sizes})):
         index = {"type": kind, "originalChunkSize": 100, "originalFileSize": 250} | chunks
-        manifest = {
-            "version": "1",
-            "chunkIndex": index,
-            "segmentIndexes": {
-                name: {"position": 8 * number, "size": 8} for number, name in enumerate(files)
-            },
-            "compression": kind == "variable",
-            "remoteLogSegmentMetadata": remote,
-        }
+        manifest = {"version": "1", "chunkIndex": index, "segmentIndexes": indexes}
+        manifest |= {"compression": kind == "variable", "remoteLogSegmentMetadata": remote}
         yield json.dumps(manifest).encode()
 
 

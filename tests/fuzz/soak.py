@@ -31,7 +31,7 @@ from random import Random
 
 from tests.fuzz.targets import Hidden, Target
 
-TARGETS = "tests.fuzz.all_targets:TARGETS"
+TARGETS = "tests.fuzz.commanded:TARGETS"
 SLOW_S, STUCK_S = 3.0, 60.0
 MAX_BYTES, ROOM_BYTES = 256 << 20, 1 << 30
 REPORT_S = 0.5

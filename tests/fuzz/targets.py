@@ -270,14 +270,9 @@ def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
         if name:
             grouped.setdefault(directory, []).append(in_memory(name, data))
     recovery_point, log_start = draw.choice((0, 0, 10, 1 << 40)), draw.choice((0, 0, 5, 1 << 62))
+    offsets = {"recovery_point": recovery_point, "log_start_offset": log_start}
     logs = [
-        StoredLog(
-            directory=directory,
-            files=tuple(files),
-            config=_config(draw),
-            recovery_point=recovery_point,
-            log_start_offset=log_start,
-        )
+        StoredLog(directory=directory, files=tuple(files), config=_config(draw), **offsets)
         for directory, files in grouped.items()
     ]
     clean, behaviour = draw.random() < 0.3, release_behaviour(draw.choice(RELEASES))
@@ -409,13 +404,9 @@ def draw_name(draw: Random) -> tuple[bytes, bytes]:
 @lru_cache(1)
 def _paths() -> tuple[bytes, ...]:
     names = {part for tree in seeds.brokers() for name in tree for part in name.split("/")}
-    moved = (
-        "orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete",
-        "a.b-1.0-future",
-        "x-2.1f-stray",
-        "bootstrap.checkpoint",
-    )
-    return tuple(name.encode() for name in sorted(names | set(moved)))
+    names |= {"orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete", "a.b-1.0-future"}
+    names |= {"x-2.1f-stray", "bootstrap.checkpoint"}
+    return tuple(name.encode() for name in sorted(names))
 
 
 def read_name(seed: bytes, data: bytes, draw: Random) -> None:

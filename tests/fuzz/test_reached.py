@@ -10,8 +10,7 @@ import pytest
 
 import kafkaviz
 from tests.fuzz import soak
-from tests.fuzz.all_targets import TARGETS
-from tests.fuzz.commanded import COMMANDED
+from tests.fuzz.commanded import COMMANDED, TARGETS
 from tests.fuzz.directories import ON_DISK
 
 HOUSE = Path(kafkaviz.__file__).parent
@@ -78,4 +77,4 @@ def test_a_module_that_reads_a_format_has_a_target(module, soaked):
 def test_a_module_that_nothing_reaches_is_noticed(soaked):
     """The writer of archives reads nothing."""
     assert str(HOUSE / "simulate" / "directory" / "packing.py") not in soaked
-    assert len(soaked) > 60 and soak.TARGETS == "tests.fuzz.all_targets:TARGETS"
+    assert len(soaked) > 60 and soak.TARGETS == "tests.fuzz.commanded:TARGETS"

@@ -5,8 +5,7 @@ from random import Random
 import pytest
 
 from tests.fuzz import faulty_targets, mutators, seeds, soak, targets
-from tests.fuzz.all_targets import TARGETS
-from tests.fuzz.commanded import COMMANDED
+from tests.fuzz.commanded import COMMANDED, TARGETS
 
 SEED = 20
 

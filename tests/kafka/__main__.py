@@ -18,7 +18,6 @@ from tests.kafka import (
     checks,
     freed_starts,
     mutations,
-    old_loads,
     real_producers,
     record_loads,
     remote_deletions,
@@ -81,7 +80,7 @@ def parts(count: int, seed: int) -> dict[str, Part]:
         "retention": retention_passes.differences,
     }
     if not is_quick:
-        compared["old-loads"] = old_loads.differences
+        compared["old-loads"] = record_loads.old_differences
     return {
         **{name: partial(_compare, compare) for name, compare in compared.items()},
         "spark": partial(_spark, is_quick=is_quick),

@@ -47,11 +47,8 @@ def _cache(disks: Sequence[Path]) -> None:
 
 def _future(disks: Sequence[Path]) -> None:
     """A replica moves from the first log directory to the second."""
-    moved = next(
-        path
-        for path in sorted(disks[0].iterdir())
-        if path.is_dir() and path.name != "__cluster_metadata-0"
-    )
+    paths = sorted(path for path in disks[0].iterdir() if path.is_dir())
+    moved = next(path for path in paths if path.name != "__cluster_metadata-0")
     shutil.copytree(moved, disks[1] / f"{moved.name}.{SUFFIX}-future")
 
 
@@ -98,10 +95,8 @@ def differences() -> tuple[list[str], str]:
                     expected = offsets_after(health, steps)
                     _delete(path for step in steps for path in step.paths)
                     answer = starts.start(disks, SETTINGS)
-                    found = {
-                        path: (int(start), int(end))
-                        for path, start, end in LOADED.findall(answer["log"])
-                    }
+                    loads = LOADED.findall(answer["log"])
+                    found = {path: (int(start), int(end)) for path, start, end in loads}
                 faults += [f"{release}, {kind}: {fault}" for fault in _compare(expected, found)]
                 if not steps:
                     faults.append(f"{release}, {kind}: nothing is listed")
@@ -119,12 +114,9 @@ def offsets_after(health: Health, steps: Sequence[FreeingStep]) -> dict[str, tup
     expected = {}
     for log in health.retention:
         folder = Path(log.log_directory) / log.partition
-        bases = [
-            segment.age.base_offset
-            for segment in log.segments
-            if folder / f"{segment.age.base_offset:020d}.log" not in deleted
-        ]
-        start = max(log.log_start_offset or 0, bases[0])
+        bases = [segment.age.base_offset for segment in log.segments]
+        first = next(base for base in bases if folder / f"{base:020d}.log" not in deleted)
+        start = max(log.log_start_offset or 0, first)
         expected[str(folder)] = (start, log.log_end_offset)
     return expected
 

@@ -49,12 +49,8 @@ def _compare(seed: int, directory: Path, kafka: Kafka, loads: Loads) -> list[str
     draw = Random(seed)
     files = draw_directory(draw)
     write_directory(directory, files)
-    differences = [
-        text
-        for name in sorted(files)
-        if name.endswith(DUMPED)
-        for text in _dump(directory, name, kafka)
-    ]
+    dumped_names = sorted(name for name in files if name.endswith(DUMPED))
+    differences = [text for name in dumped_names for text in _dump(directory, name, kafka)]
     question = {
         "clean": draw.random() < 0.5,
         "recovery_point": draw.choice((0, 0, 10, 1 << 40)),

@@ -93,11 +93,8 @@ def main() -> int:
             lines.append(line | _ask(kafka, copy, line["fault"], line["place"]))
         small_files = [
             {"file": name, "hex": data.hex(), "error": _ask_small(kafka, name, data)}
-            for name, contents in (
-                (names.LEADER_EPOCHS, EPOCHS),
-                (names.PARTITION_METADATA, METADATA),
-            )
-            for data in contents
+            for name in (names.LEADER_EPOCHS, names.PARTITION_METADATA)
+            for data in (EPOCHS if name == names.LEADER_EPOCHS else METADATA)
         ]
     DATA.write_bytes(gzip.compress(_as_lines(lines).encode(), mtime=0))
     SMALL_FILES.write_text(_as_lines(small_files))

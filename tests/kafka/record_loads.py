@@ -13,13 +13,18 @@ from pathlib import Path
 
 import numpy as np
 
+from kafkaviz.binary.file_view import in_memory
 from kafkaviz.format import names, producer_snapshot
 from kafkaviz.format import txn_index as format_txn_index
-from tests.kafka.harness import BROKER_POM, FOLDER, JavaProcess, fetch_class_path
+from kafkaviz.simulate.config import IndexConfig, release_behaviour
+from kafkaviz.simulate.startup.log_loader import LogLoader
+from kafkaviz.simulate.steps import StoredLog
+from tests.kafka.harness import BROKER_POM, FOLDER, JavaProcess, Kafka, fetch_class_path
 from tests.search import damaged_logs
 from tests.simulate import overflowing_logs
 
 RELEASES = ("4.3.1", "4.4.0")
+OLD_RELEASE = "3.9.0"
 DATA = Path(__file__).parents[1] / "data" / "checkpoint_faults.jsonl"
 LOADS = DATA.with_name("load_faults.jsonl")
 RANDOM = DATA.with_name("random_loads.jsonl")
@@ -143,6 +148,13 @@ def open_transaction_changes(source: dict[str, bytes]) -> Iterator[dict]:
         yield {"write": {**files, f"{END}.snapshot": None}}
 
 
+def every_change(source: dict[str, bytes]) -> Iterator[dict]:
+    yield from name_changes()
+    yield from folder_changes()
+    yield from txn_index_changes()
+    yield from open_transaction_changes(source)
+
+
 class Loads(JavaProcess):
     """A process that reads and loads with the classes of one release."""
 
@@ -191,11 +203,7 @@ def changed(files: dict[str, bytes], change: dict) -> dict[str, bytes]:
 def record_loads(part: slice = EVERY) -> Iterator[dict]:
     """Records how both releases treat each change, after a clean stop and after a kill."""
     source = read_source()
-    changes = [
-        *(*name_changes(), *folder_changes()),
-        *(*txn_index_changes(), *open_transaction_changes(source)),
-    ]
-    loads = [(change, clean) for change in changes for clean in (True, False)]
+    loads = [(change, clean) for change in every_change(source) for clean in (True, False)]
     with Loads("4.3.1") as older, Loads("4.4.0") as newer:
         for change, clean in loads[part]:
             question = {"clean": clean, "recovery_point": 23, "log_start": 0}
@@ -286,6 +294,41 @@ def differences(part: slice = EVERY) -> tuple[list[str], str]:
         changed_lines += [f"{path.name}: {line}" for line, answer in pairs if line != answer]
     releases = " and ".join(RELEASES)
     return changed_lines, f"Kafka {releases}: {count} loads, {len(changed_lines)} differ"
+
+
+def old_differences() -> tuple[list[str], str]:
+    """Returns the loads of 3.9.0 that end otherwise than predicted, and a summary."""
+    source = read_source()
+    changes = [change for change in every_change(source) if _is_listed(change)]
+    with Kafka(OLD_RELEASE) as kafka:
+        faults = [fault for change in changes for fault in _compare_old(kafka, source, change)]
+    return faults, f"Kafka {OLD_RELEASE}: {len(changes)} loads, {len(faults)} differ"
+
+
+def _is_listed(change: dict) -> bool:
+    """Returns whether the harness can list a loaded log."""
+    names = (*change.get("folders", ()), *change.get("write", {}))
+    is_index_folder = change.get("folders") and names[0].endswith(("index",))
+    return not is_index_folder and not any(name.startswith("-5.log") for name in names)
+
+
+def _compare_old(kafka: Kafka, source: dict[str, bytes], change: dict) -> Iterator[str]:
+    files = changed(source, change)
+    folders = tuple(change.get("folders", ()))
+    with tempfile.TemporaryDirectory() as folder:
+        directory = write_directory(Path(folder) / "orders-0", files, folders)
+        error = kafka.load(directory, {}, 0, 0).get("error")
+    log = StoredLog(
+        directory="orders-0",
+        files=tuple(in_memory(name, data) for name, data in files.items()),
+        config=IndexConfig(),
+        folders=folders,
+    )
+    loader = LogLoader(log, clean=True, behaviour=release_behaviour((3, 9, 0)))
+    failures = [step.error or "" for step in loader.run() if step.action == "fail"]
+    expected = [error["class"]] if error else []
+    if [failure.partition(":")[0] for failure in failures] != expected:
+        yield f"Kafka {OLD_RELEASE} on {change}: Kafka throws {expected}, predicted is {failures}"
 
 
 def main() -> int:

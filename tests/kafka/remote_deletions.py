@@ -80,12 +80,9 @@ def _differences(logs: Path, store: Path, predicted: dict[str, RemoteRetention])
         if states != EXPECTED[topic]:
             yield f"{topic}: {sorted(states)} instead of {sorted(EXPECTED[topic])} are predicted"
         left = {path.name[20 + 1 : -4] for path in store.glob(f"{LOCAL_ROOT}/{topic}-0-*/*.log")}
-        deleted = [
-            item.segment.start_offset
-            for item in retention.segments
-            if item.segment.segment_id not in left
-        ]
-        due = [item.segment.start_offset for item in retention.segments if item.is_due]
+        segments = [(item.segment, item.is_due) for item in retention.segments]
+        deleted = [one.start_offset for one, _ in segments if one.segment_id not in left]
+        due = [one.start_offset for one, is_due in segments if is_due]
         if deleted != due:
             yield f"{topic}: {deleted} were deleted, {due} predicted"
         log_start = retention.next_log_start

@@ -5,7 +5,7 @@ or damaged by hand, and kafkaviz predicts what will be uploaded. The broker star
 get remote storage, and the store and the broker's log have the answer.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -102,16 +102,12 @@ def _differences(
     after = {upload.partition: upload for upload in uploads}
     for topic, expected in EXPECTED.items():
         directory = f"{topic}-0"
-        first_held = next(
-            item for item in predicted[directory].segments if item.state not in UPLOADABLE_STATES
-        )
-        if first_held.state is not expected:
+        held = _states(predicted[directory], without=UPLOADABLE_STATES)
+        first_held = next(iter(held.values()))
+        if first_held is not expected:
             yield f"{directory}: {first_held} instead of {expected} is predicted"
-        uploadable = [
-            item.start_offset
-            for item in predicted[directory].segments
-            if item.state in UPLOADABLE_STATES
-        ]
+        offsets = [item.start_offset for item in predicted[directory].segments]
+        uploadable = [offset for offset in offsets if offset not in held]
         folders = list((store / LOCAL_ROOT).glob(f"{directory}-*"))
         stored = sorted(int(path.name[:20]) for home in folders for path in home.glob("*.log"))
         if stored != uploadable:
@@ -135,20 +131,17 @@ def _differences(
 
 def _compare_after(before: PartitionUpload, after: PartitionUpload) -> Iterator[str]:
     """The segments that were not uploaded are still there, each with the reason of before."""
-    held = {
-        item.start_offset: item.state
-        for item in before.segments
-        if item.state not in UPLOADABLE_STATES
-    }
-    left = {
-        item.start_offset: item.state
-        for item in after.segments
-        if item.state is not UploadState.UPLOADED
-    }
+    held = _states(before, without=UPLOADABLE_STATES)
+    left = _states(after, without=(UploadState.UPLOADED,))
     if held != left:
         yield f"{before.partition}: {left} after the uploads, {held} predicted"
     if before.failing and not after.kept_segments:
         yield f"{before.partition}: nothing is kept because it is not uploaded"
+
+
+def _states(upload: PartitionUpload, without: Container[UploadState]) -> dict[int, UploadState]:
+    """Returns the states of the segments, by their start offsets."""
+    return {item.start_offset: item.state for item in upload.segments if item.state not in without}
 
 
 def _is_caused(log_text: str, directory: str, exception: str) -> bool:

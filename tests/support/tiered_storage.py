@@ -120,11 +120,8 @@ def _write_segment(
             },
         },
     }
-    contents = {
-        "log": b"".join(chunks),
-        "indexes": indexes,
-        "rsm-manifest": json.dumps(manifest).encode(),
-    }
+    contents = {"log": b"".join(chunks), "indexes": indexes}
+    contents["rsm-manifest"] = json.dumps(manifest).encode()
     for kind, content in contents.items():
         path = target / f"{main}.{kind}"
         path.parent.mkdir(parents=True, exist_ok=True)
