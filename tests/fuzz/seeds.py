@@ -7,7 +7,6 @@ milliseconds.
 """
 
 import base64
-import gzip
 import json
 import tarfile
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.format.walk import walk
 from tests.cli.hostile_files import tiny_batch, wrapper
 from tests.support.tiered_storage import encode_sizes
+from tests.support.vectors import json_lines, unpacked
 
 DATA = Path(__file__).parents[1] / "data"
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
@@ -55,9 +55,8 @@ class Packed(NamedTuple):
     data: bytes
 
 
-def _lines(name: str) -> Iterator[dict]:
-    with gzip.open(DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+def _lines(name: str) -> list[dict]:
+    return json_lines(DATA / f"{name}.jsonl.gz")
 
 
 @cache
@@ -72,7 +71,7 @@ def batches() -> tuple[bytes, ...]:
 def logs() -> tuple[bytes, ...]:
     """Returns logs of a few batches: recorded stretches, whole small ones, mixed magics."""
     recorded = [bytes.fromhex(line["hex"]) for line in _lines("legacy_logs")]
-    recorded += [gzip.decompress(base64.b64decode(line["log_gz"])) for line in _lines("recoveries")]
+    recorded += [unpacked(line["log_gz"]) for line in _lines("recoveries")]
     recorded += _dumped_files(".log")
     recorded += [path.read_bytes() for path in sorted((DATA / "kafka-4.3.1").rglob("*.log"))]
     recorded += [

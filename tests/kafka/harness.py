@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self, TypeVar
 
+from tests.support import vectors
+
 FOLDER = Path(__file__).parent
 BUILD = FOLDER.parents[1] / "build" / "kafka"
 RELEASES = ("4.3.1", "3.9.0")
@@ -211,13 +213,6 @@ def zipped(data: bytes) -> str:
     return base64.b64encode(gzip.compress(data, mtime=0)).decode()
 
 
-def unzipped(text: str) -> bytes:
-    return gzip.decompress(base64.b64decode(text))
-
-
 def content(file: dict | None) -> bytes | None:
-    """Returns an index file from the harness's form, which leaves out trailing zeros."""
-    if file is None:
-        return None
-    data = bytes.fromhex(file["hex"]) if "hex" in file else unzipped(file["gz"])
-    return data + bytes(file["file_len"] - len(data))
+    """Returns the bytes of an index file, or None if there was none."""
+    return None if file is None else vectors.content(file)

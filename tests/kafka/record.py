@@ -11,9 +11,10 @@ from kafkaviz.simulate.config import log_config, release_behaviour
 from kafkaviz.simulate.producers.streams import chunks
 from kafkaviz.simulate.producers.workload import preset
 from tests.kafka import checks
-from tests.kafka.harness import RELEASES, Kafka, unzipped
+from tests.kafka.harness import RELEASES, Kafka
 from tests.kafka.random_histories import history, line_of
 from tests.simulate.replay_vectors import incoming, settings
+from tests.support.vectors import unpacked
 
 HISTORIES = Path(__file__).parents[1] / "data" / "histories.jsonl.gz"
 SEEDS = 300
@@ -76,7 +77,7 @@ def _features(line: dict) -> set[tuple]:
     for step in line["steps"]:
         features |= {(step["op"],), ("error", step.get("error", {}).get("class"))}
         features |= {("rolled", "rolled" in step), ("again", "recreated" in step)}
-    for row in incoming(unzipped(line["appended_gz"]), 0, 0):
+    for row in incoming(unpacked(line["appended_gz"]), 0, 0):
         features |= {
             ("codec", int(batch.codec(row)), int(row["magic"])),
             ("kind", int(row["attributes"]) & 0x30),

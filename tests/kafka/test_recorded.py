@@ -10,9 +10,8 @@ import pytest
 from kafkaviz.format import batch
 from tests.kafka import checks, mutations
 from tests.kafka.__main__ import main
-from tests.kafka.harness import content, unzipped
 from tests.simulate.replay_vectors import incoming
-from tests.support.vectors import json_lines
+from tests.support.vectors import content, json_lines, unpacked
 
 ROOT = Path(__file__).parents[2]
 RECORDED = json_lines(ROOT / "tests" / "data" / "histories.jsonl.gz")
@@ -27,7 +26,7 @@ def test_a_recorded_history(line):
 def test_the_histories_cover_what_they_are_recorded_for():
     roles = set(product(("4.3.1", "3.9.0"), ("leader", "follower")))
     assert {(line["version"], line["mode"]) for line in RECORDED} == roles
-    rows = [row for line in RECORDED for row in incoming(unzipped(line["appended_gz"]), 0, 0)]
+    rows = [row for line in RECORDED for row in incoming(unpacked(line["appended_gz"]), 0, 0)]
     assert {int(batch.codec(row)) for row in rows} == {0, 1, 2, 3, 4}
     assert {int(row["magic"]) for row in rows} == {0, 1, 2}
     settings = [line["settings"] for line in RECORDED]
