@@ -12,7 +12,7 @@ from kafkaviz.simulate.config import log_config, release_behaviour
 from kafkaviz.simulate.writer.open_segment import IndexFile
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
-from tests.support.vectors import content, unpacked
+from tests.support.vectors import unpacked, written
 
 NUMBER = {"int": int, "long": int, "boolean": lambda text: text == "true"}
 
@@ -142,9 +142,9 @@ class Replay:
         if recorded is None or not file.exists:
             self.same(f"{where} exists", recorded is not None, file.exists)
             return
-        written = content(recorded).rstrip(b"\0")
+        kafkas = written(recorded).rstrip(b"\0")
         self.same(f"{where} length", recorded["file_len"], file.file_bytes)
-        self.same(f"{where} content", written.hex(), file.used_bytes().rstrip(b"\0").hex())
+        self.same(f"{where} content", kafkas.hex(), file.used_bytes().rstrip(b"\0").hex())
         if recorded.get("entries") is not None:
             self.same(f"{where} entries", recorded["entries"], file.count)
 

@@ -17,7 +17,11 @@ def unpacked(packed: str) -> bytes:
     return gzip.decompress(base64.b64decode(packed))
 
 
+def written(file: dict) -> bytes:
+    """Returns an index file up to the zeros that the recording leaves out."""
+    return bytes.fromhex(file["hex"]) if "hex" in file else unpacked(file["gz"])
+
+
 def content(file: dict) -> bytes:
-    """Returns an index file; bytes missing from the hex are zeros."""
-    written = bytes.fromhex(file["hex"]) if "hex" in file else unpacked(file["gz"])
-    return written.ljust(file["file_len"], b"\0")
+    """Returns a whole index file."""
+    return written(file).ljust(file["file_len"], b"\0")
