@@ -72,7 +72,7 @@ def test_every_fate_is_in_the_recorded_logs(tmp_path):
     tombstone waits a day before its delete horizon.
     """
     fates = set()
-    for line in CLEANED:
+    for line in CLEANED[::3]:
         partition, log = open_line(line, tmp_path)
         for key in list(offsets_by_key(partition))[:KEYS]:
             story = key_story(log, key, line["now"])

@@ -40,6 +40,7 @@ BIT_RELATIONS = {
     "leader_epoch": Relation.DIVERGED,
     "magic": Relation.ALTERED,
 }
+FIELD_STARTS = {start: name for name, (_, start) in HEADER.fields.items()}
 
 
 @pytest.fixture(scope="module")
@@ -107,25 +108,22 @@ def test_what_is_in_no_log_and_index_is_identical(fault, compare_damaged):
     assert partition.relation is Relation.IDENTICAL and not partition.differences
 
 
-@all_cases("byte", [*range(0, HEADER.itemsize, 3), 62, 300, 3000])
-def test_a_flipped_bit_of_a_batch(byte, compare_damaged):
-    partition, damage = compare_damaged("bit", byte)
-    names = [name for name, (_, start) in HEADER.fields.items() if start <= byte]
-    field = names[-1] if byte < HEADER.itemsize else "records"
+@all_cases(
+    "flip",
+    [
+        *(("bit", byte) for byte in (*FIELD_STARTS, 62, 300, 3000)),
+        *(("bit-killed", byte) for byte in (0, 8, 12, 16, 17, 57, 62, 3000)),
+    ],
+)
+def test_a_flipped_bit_of_a_batch(flip, compare_damaged):
+    """A kill does not explain a flipped bit inside a segment, so the relation is the same."""
+    fault, byte = flip
+    partition, damage = compare_damaged(fault, byte)
+    field = FIELD_STARTS.get(byte, "records")
     assert partition.relation is BIT_RELATIONS.get(field, Relation.DAMAGED)
     assert [records.records for records in partition.only_in] == [0, 0]
     assert first_byte(partition) == damage.start
     assert field in {item.what for item in partition.differences}
-
-
-@all_cases("byte", [0, 8, 12, 16, 17, 60, 62, 300, 3000])
-def test_a_flipped_bit_of_a_killed_broker(byte, compare_damaged):
-    """A kill does not explain a flipped bit inside a segment, so the relation is the same."""
-    killed, damage = compare_damaged("bit-killed", byte)
-    clean, _ = compare_damaged("bit", byte)
-    assert killed.relation is clean.relation and killed.relation is not Relation.IDENTICAL
-    assert first_byte(killed) == first_byte(clean) == damage.start
-    assert [records.records for records in killed.only_in] == [0, 0]
 
 
 def test_every_fault_of_the_lab_is_compared():

@@ -169,7 +169,7 @@ def as_account(found: PartitionTransactions) -> list[tuple]:
 
 
 @pytest.mark.parametrize("leave_open", ["true", "false"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_simulated_logs_have_the_transactions_of_a_plain_account(tmp_path, seed, leave_open):
     simulated = kv.simulate(load(SIMULATED.format(leave_open=leave_open)), seed=seed)
     directory = simulated.write(tmp_path / "made") / "payments-0"
@@ -261,13 +261,14 @@ def test_only_the_last_ones_are_listed(clean, monkeypatch):
     assert found.transactions[-1] == found.held_by or found.held_by in found.transactions
 
 
-def test_a_log_cut_at_any_byte_gives_its_beginning(tmp_path):
+def test_a_cut_log_gives_its_beginning(tmp_path):
     directory = whole_logs.broker(tmp_path / "made")
     batches = [of_producer(7, 0), plain(2), marker(7, 3, 0), of_producer(8, 4), marker(8, 6, 1)]
     log = whole_logs.write(directory / "t-0", batches).with_suffix(".log")
     data = log.read_bytes()
     ends = np.cumsum([0, *map(len, batches)]).tolist()
-    for length in range(len(data)):
+    near_ends = {end + more for end in ends[:-1] for more in range(20)}
+    for length in sorted(near_ends.union(range(0, len(data), 7))):
         log.write_bytes(data[:length])
         found = list_transactions(open_broker(directory).partition("t-0"), {})
         complete = sum(end <= length for end in ends) - 1
