@@ -10,14 +10,6 @@ from kafkaviz.simulate.producers.distributions import (
     UNIFORM,
     Spread,
 )
-from kafkaviz.simulate.producers.traffic import (
-    Bursts,
-    Header,
-    Phase,
-    RecordKeys,
-    TimestampShift,
-    TransactionTraffic,
-)
 from kafkaviz.simulate.producers.workload import Workload
 
 
@@ -42,7 +34,7 @@ def optional(strategy: st.SearchStrategy) -> st.SearchStrategy:
 SHARES = st.floats(0, 1)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 PHASES = st.builds(
-    Phase,
+    traffic.Phase,
     name=TEXTS,
     duration_ms=optional(st.integers(1, 10**9)),
     records=optional(st.integers(1, 10**6)),
@@ -51,30 +43,34 @@ PHASES = st.builds(
     rate=st.floats(0.001, 1e6),
     rate_of=st.sampled_from(traffic.RATES),
     arrivals=st.sampled_from(traffic.ARRIVALS),
-    bursts=optional(st.builds(Bursts, st.integers(1, 10**6), st.integers(0, 10**6))),
+    bursts=optional(st.builds(traffic.Bursts, st.integers(1, 10**6), st.integers(0, 10**6))),
     records_per_batch=spreads(1, 20),
     batch_bytes=st.integers(1, 20_000),
     value_bytes=spreads(0, 300),
     null_share=SHARES,
     content=st.sampled_from(traffic.CONTENTS),
     keys=optional(
-        st.builds(RecordKeys, st.integers(1, 10**6), st.floats(0, 4), st.booleans(), TEXTS)
+        st.builds(traffic.RecordKeys, st.integers(1, 10**6), st.floats(0, 4), st.booleans(), TEXTS)
     ),
-    headers=st.lists(st.builds(Header, TEXTS, optional(st.integers(0, 40))), max_size=3).map(tuple),
+    headers=st.lists(
+        st.builds(traffic.Header, TEXTS, optional(st.integers(0, 40))), max_size=3
+    ).map(tuple),
     codec=st.sampled_from(["none", "gzip", "snappy", "lz4", "zstd"]),
     timestamps=st.sampled_from(traffic.TIMESTAMPS),
     clock_ahead_ms=st.integers(-(10**12), 10**12),
     events_from_ms=optional(st.integers(0, 7 * 10**12)),
     events_speed=st.floats(0, 10**6),
-    late=optional(st.builds(TimestampShift, SHARES, spreads(0, 10**9))),
-    future=optional(st.builds(TimestampShift, SHARES, spreads(0, 10**9))),
+    late=optional(st.builds(traffic.TimestampShift, SHARES, spreads(0, 10**9))),
+    future=optional(st.builds(traffic.TimestampShift, SHARES, spreads(0, 10**9))),
     delay_ms=st.integers(0, 10**6),
     producers=st.integers(1, 4),
     idempotent=st.just(True),
-    transactions=optional(st.builds(TransactionTraffic, spreads(1, 5), SHARES, st.booleans())),
+    transactions=optional(
+        st.builds(traffic.TransactionTraffic, spreads(1, 5), SHARES, st.booleans())
+    ),
     fetch_batches=st.integers(1, 5),
 )
-SILENCES = st.builds(Phase, name=TEXTS, silence_ms=st.integers(0, 10**10))
+SILENCES = st.builds(traffic.Phase, name=TEXTS, silence_ms=st.integers(0, 10**10))
 WORKLOADS = st.builds(
     Workload,
     phases=st.lists(st.one_of(PHASES, SILENCES), min_size=1, max_size=3).map(tuple),

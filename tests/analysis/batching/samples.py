@@ -8,12 +8,17 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkaviz.analysis.batching.record_sample import SAMPLED_BATCH, SAMPLED_RECORD, RecordSample
-from kafkaviz.analysis.tuning.log_windows import LogWindow
+from kafkaviz.analysis.batching.record_sample import (
+    SAMPLED_BATCH,
+    SAMPLED_RECORD,
+    RecordSample,
+    read_sample,
+)
+from kafkaviz.analysis.tuning.log_windows import LogWindow, choose_windows
 from kafkaviz.binary import codec, varint
 from kafkaviz.format import record
 from kafkaviz.format.batch import CONTROL, LOG_APPEND_TIME
-from kafkaviz.log.broker import open_broker
+from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
 from tests.pipeline import whole_logs
 
@@ -129,6 +134,14 @@ def log_windows(broker: Path, sent: Sequence[Sent]) -> list[LogWindow]:
     (broker / "orders-0").mkdir(parents=True)
     (broker / "orders-0" / f"{0:020}.log").write_bytes(b"".join(data))
     return [whole_window(open_broker(broker).partitions[0])]
+
+
+def read_topic(
+    broker: Broker, topic: str, window_bytes: int | None = None, most_bytes: int = 1 << 30
+) -> RecordSample:
+    """Returns the records of windows of a topic, by default all records."""
+    logs = [(one, one.live) for one in broker.partitions if one.topic == topic]
+    return read_sample(choose_windows(logs, window_bytes), most_bytes)
 
 
 def whole_window(partition: Partition) -> LogWindow:

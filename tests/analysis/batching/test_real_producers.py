@@ -1,38 +1,29 @@
 """Predictions about batches and codecs, compared with logs of real producers and brokers."""
 
-import tarfile
-from pathlib import Path
+import shutil
 
 import numpy as np
 import pytest
 
 from kafkaviz.analysis.batching import packing
 from kafkaviz.analysis.batching.merging import measure_merges
-from kafkaviz.analysis.batching.record_sample import RecordSample, read_sample
-from kafkaviz.analysis.tuning.log_windows import choose_windows
 from kafkaviz.binary import codec
 from kafkaviz.format import batch as batch_format
 from kafkaviz.format.batch import HEADER_BYTES
-from kafkaviz.log.broker import open_broker
+from kafkaviz.log.broker import Broker, open_broker
+from tests.analysis.batching.samples import read_topic
+from tests.conftest import DATA
 
 # Kafka's snappy and its zstd are of other releases; one batch of lz4 has other deltas of offsets
 TOLERANCES = {"snappy": 0.003, "zstd": 0.0001, "lz4": 0.0005}
-RECORDED = Path(__file__).parents[2] / "data" / "producer-batches.tar.xz"
-
-
-def sample_of(directory: Path, topic: str) -> RecordSample:
-    """Returns all records of a topic."""
-    partitions = [one for one in open_broker(directory).partitions if one.topic == topic]
-    return read_sample(choose_windows([(one, one.live) for one in partitions], None), 1 << 30)
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory) -> Path:
-    """Returns a directory with a part of each log, over the same records."""
+def recorded(tmp_path_factory) -> Broker:
+    """Returns a broker with a part of each log, over the same records."""
     folder = tmp_path_factory.mktemp("recorded")
-    with tarfile.open(RECORDED) as archive:
-        archive.extractall(folder, filter="data")
-    return folder
+    shutil.unpack_archive(DATA / "producer-batches.tar.xz", folder, filter="data")
+    return open_broker(folder)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +38,8 @@ def recorded(tmp_path_factory) -> Path:
 )
 def test_a_real_producer_merges_as_predicted(recorded, linger_ms, batch_bytes, partitions, counts):
     """The counts of batches: with linger.ms 0, fewest merged, real, most merged."""
-    sample = sample_of(recorded, f"paced-none-0-16384-{partitions}")
-    real = sample_of(recorded, f"paced-none-{linger_ms}-{batch_bytes}-{partitions}")
+    sample = read_topic(recorded, f"paced-none-0-16384-{partitions}")
+    real = read_topic(recorded, f"paced-none-{linger_ms}-{batch_bytes}-{partitions}")
     merging = measure_merges(
         sample, {}, float("inf"), lingers_ms=[linger_ms], batch_sizes=[batch_bytes]
     )
@@ -66,8 +57,9 @@ def test_packed_records_have_the_size_that_real_producers_gave_them(clean, monke
     monkeypatch.setattr(packing, "BATCH_SIZES", (packing.TODAY,))
     monkeypatch.setattr(packing, "PART_BYTES", 1 << 30)  # all records are packed
     checked = set()
-    for topic in {partition.topic for partition in open_broker(clean).partitions}:
-        sample = sample_of(clean, topic)
+    broker = open_broker(clean)
+    for topic in {partition.topic for partition in broker.partitions}:
+        sample = read_topic(broker, topic)
         batches = sample.batches[sample.batches["end_record"] > sample.batches["first_record"]]
         codec_ids = np.unique(batch_format.codec(batches))
         if len(codec_ids) != 1:

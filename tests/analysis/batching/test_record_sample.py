@@ -5,7 +5,7 @@ import pytest
 
 from kafkaviz.analysis.batching import record_sample
 from kafkaviz.analysis.batching.record_sample import read_sample
-from kafkaviz.analysis.tuning.log_windows import LogWindow, choose_windows
+from kafkaviz.analysis.tuning.log_windows import LogWindow
 from kafkaviz.format import record
 from kafkaviz.format.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, TRANSACTIONAL
 from kafkaviz.jobs import JobCancelled
@@ -39,10 +39,9 @@ def test_a_log_is_read_as_its_batches_say(tmp_path):
 @pytest.mark.parametrize("most_bytes", [1, 100_000, 1 << 23])
 def test_records_of_a_broker_are_those_of_its_batches(clean, most_bytes):
     """At least one batch of each window; every record has the bytes that a plain reader finds."""
-    logs = [(partition, partition.live) for partition in open_broker(clean).partitions]
+    broker = open_broker(clean)
     for topic in ("orders", "payments", "clicks-mixed", "append-time"):
-        topic_logs = [log for log in logs if log[0].topic == topic]
-        found = read_sample(choose_windows(topic_logs, 1 << 20), most_bytes)
+        found = samples.read_topic(broker, topic, 1 << 20, most_bytes)
         windows = np.unique(found.batches["window"])
         assert windows.tolist() == list(range(len(found.windows)))
         assert found.stored_bytes == found.batches["size_bytes"].sum()
@@ -117,8 +116,7 @@ def test_messages_of_old_formats_are_counted(shared):
     broker = open_broker(unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz"))
     counts = {}
     for name in ("v0.none", "mixed.one-segment", "v2.zstd", "v2.empty"):
-        logs = [(p, p.live) for p in broker.partitions if p.topic == name]
-        found = read_sample(choose_windows(logs, None))
+        found = samples.read_topic(broker, name)
         counts[name] = found.skipped.get("legacy", 0), found.has_records
     assert counts == {
         "v0.none": (906, False),

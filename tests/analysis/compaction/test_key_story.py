@@ -1,17 +1,24 @@
-"""The story of each key, compared with what Kafka's Cleaner removed."""
+"""The story of each key and the fate of each record, compared with what Kafka's Cleaner removed."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 
 import pytest
 
 from kafkaviz.analysis.compaction import record_fates
 from kafkaviz.analysis.compaction.compaction import DecidedLog
-from kafkaviz.analysis.compaction.record_fates import GOES, Fate, KeyRecord, find_fate, key_story
+from kafkaviz.analysis.compaction.record_fates import (
+    GOES,
+    Fate,
+    KeyRecord,
+    find_fate,
+    key_story,
+    log_records,
+)
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.batch import is_control
 from kafkaviz.log.broker import open_broker
-from tests.analysis.compaction.recorded import decide_recorded, lines, open_recorded
+from tests.analysis.compaction.recorded import clean_recorded, decide_recorded, lines, open_recorded
 from tests.support.cases import all_cases
 
 # a map that takes only a part of the keys decides otherwise, and a damaged log cannot be read
@@ -25,6 +32,7 @@ NEVER_OF_A_KEY = {
     Fate.KEYLESS_UNCLEANABLE,
 }
 CLEANED = [line for line in lines() if "cleaned" in line and line["kind"] != "small-map"]
+WHOLE = [line for line in lines() if "cleaned" in line and not line["damage"]]
 PLAIN = next(line for line in CLEANED if line["kind"] == "plain")
 
 
@@ -53,11 +61,14 @@ def offsets_by_key(partition) -> dict[bytes, list[int]]:
     return offsets
 
 
+def removed_of(line: dict) -> set[int]:
+    removed = line["cleaned"]["removed"]
+    return {offset for first, last in removed for offset in range(first, last + 1)}
+
+
 @all_cases("line", CLEANED, ids=lambda line: line["id"])
 def test_the_records_that_go_are_those_that_kafka_removed(line, tmp_path):
-    removed = {
-        offset for first, last in line["cleaned"]["removed"] for offset in range(first, last + 1)
-    }
+    removed = removed_of(line)
     partition, log = open_line(line, tmp_path)
     offsets = offsets_by_key(partition)
     for key in list(offsets)[:KEYS]:
@@ -65,6 +76,23 @@ def test_the_records_that_go_are_those_that_kafka_removed(line, tmp_path):
         assert [found.offset for found in story.records] == offsets[key]
         for found in story.records:
             assert (found.fate in GOES) == (found.offset in removed), found
+
+
+@all_cases("line", WHOLE, ids=lambda line: line["id"])
+def test_every_record_of_a_log_has_its_fate(line, tmp_path):
+    log, cleaning = clean_recorded(line, tmp_path)
+    records = log_records(log, cleaning, line["now"], max_records=10_000)
+    assert {record.offset for record in records if record.fate in GOES} == removed_of(line)
+    fates = Counter(record.fate for record in records)
+    assert [fates[fate] for fate in GOES] == [
+        cleaning.expired_tombstones,
+        cleaning.replaced_records,
+        cleaning.aborted_records,
+        cleaning.removed_markers,
+        cleaning.keyless_records,
+    ]
+    mapped = {record.key.decode(): record.offset for record in records if record.is_mapped}
+    assert mapped == line["cleaned"]["map"]
 
 
 def test_every_fate_is_in_the_recorded_logs(tmp_path):

@@ -1,5 +1,6 @@
 """Random compacted logs: the compiled cleaner against a plain loop over dictionaries."""
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -88,10 +89,10 @@ def test_the_compiled_cleaner_equals_a_plain_loop(segments, most_keys, share):
     stop = min(view.base_offset for view in views if view.base_offset > max(sources))
     assert cleaning.next_first_dirty_offset - 1 == last
     cleaned_kept = [offset for offset in kept if offset < stop]
-    assert cleaning.retained.ranges.tolist() == ranges_of(cleaned_kept)
+    assert offsets_of(cleaning.retained.ranges) == cleaned_kept
     assert cleaning.retained.records == len(cleaned_kept)
     removed = sorted({offset for offset, *_ in records if offset < stop} - set(cleaned_kept))
-    assert cleaning.removed.ranges.tolist() == ranges_of(removed)
+    assert offsets_of(cleaning.removed.ranges) == removed
     by_offset = {offset: (key, value) for offset, key, value, *_ in records}
     written = [
         (found.offset, found.key, found.value) for data in logs.values() for found in parsed(data)
@@ -108,12 +109,5 @@ def parsed(data: bytes) -> list:
     return records
 
 
-def ranges_of(offsets: list[int]) -> list[list[int]]:
-    """Returns the first and last of each run of consecutive offsets."""
-    ranges: list[list[int]] = []
-    for offset in offsets:
-        if ranges and ranges[-1][1] == offset - 1:
-            ranges[-1][1] = offset
-        else:
-            ranges.append([offset, offset])
-    return ranges
+def offsets_of(ranges: np.ndarray) -> list[int]:
+    return [offset for first, last in ranges.tolist() for offset in range(first, last + 1)]

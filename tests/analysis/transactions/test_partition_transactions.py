@@ -3,6 +3,7 @@
 import shutil
 from collections import Counter
 from contextlib import suppress
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -156,16 +157,8 @@ def plain_account(partition: Partition) -> list[tuple]:
 
 
 def as_account(found: PartitionTransactions) -> list[tuple]:
-    return [
-        (
-            transaction.producer_id,
-            transaction.first_offset,
-            transaction.last_offset,
-            transaction.outcome,
-            transaction.marker_offset,
-        )
-        for transaction in found.transactions
-    ]
+    fields = ("producer_id", "first_offset", "last_offset", "outcome", "marker_offset")
+    return list(map(attrgetter(*fields), found.transactions))
 
 
 @pytest.mark.parametrize("leave_open", ["true", "false"])

@@ -9,19 +9,18 @@ from kafkaviz.units import format_us
 
 
 @pytest.mark.parametrize(
-    ("topic", "line"),
+    ("topic", "entity", "name"),
     [
-        (
-            "orders",
-            "--entity-type topics --entity-name orders --add-config index.interval.bytes=2048",
-        ),
-        (None, "--entity-type brokers --entity-default --add-config log.index.interval.bytes=2048"),
+        ("orders", "topics --entity-name orders", "index.interval.bytes"),
+        (None, "brokers --entity-default", "log.index.interval.bytes"),
     ],
 )
-def test_the_line_that_changes_it(topic, line):
+def test_the_line_that_changes_it(topic, entity, name):
     """As kafka-configs.sh of 4.x accepts it, for a topic or for all brokers."""
-    start = "kafka-configs.sh --bootstrap-server <broker>:9092 --alter "
-    assert tuning_text.alter_line("index.interval.bytes", 2048, topic) == start + line
+    assert tuning_text.alter_line("index.interval.bytes", 2048, topic) == (
+        "kafka-configs.sh --bootstrap-server <broker>:9092 --alter "
+        f"--entity-type {entity} --add-config {name}=2048"
+    )
 
 
 def test_the_topics_that_gain_are_named():
@@ -34,13 +33,8 @@ def test_the_topics_that_gain_are_named():
 
 
 def test_numbers_as_people_read_them():
-    assert [format_us(us) for us in (0.84, 42.3, 1400, 2.5e6)] == [
-        "0.8 µs",
-        "42 µs",
-        "1.4 ms",
-        "2.5 s",
-    ]
-    assert [
-        str(tuning_text.format_us_range(cost_model.Range(*ends)))
-        for ends in ((34, 42, 92), (598, 719, 1596))
-    ] == ["42 µs (34 to 92 µs)", "719 µs (598 µs to 1.6 ms)"]
+    texts = [format_us(us) for us in (0.84, 42.3, 1400, 2.5e6)]
+    assert texts == ["0.8 µs", "42 µs", "1.4 ms", "2.5 s"]
+    ranges = [cost_model.Range(34, 42, 92), cost_model.Range(598, 719, 1596)]
+    texts = [str(tuning_text.format_us_range(us)) for us in ranges]
+    assert texts == ["42 µs (34 to 92 µs)", "719 µs (598 µs to 1.6 ms)"]
