@@ -44,7 +44,8 @@ def incoming(table: np.ndarray, appends: Sequence[int] | np.ndarray | None = Non
         rows[name] = table[name]
     rows["append"] = np.arange(len(table)) if appends is None else appends
     rows["now_ms"] = rows["max_timestamp_ms"]
-    rows["deep_offset"] = rows["marker"] = -1
+    rows["deep_offset"] = rows["last_offset"]
+    rows["marker"] = -1
     return rows
 
 

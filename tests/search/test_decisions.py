@@ -13,6 +13,7 @@ from kafkaviz.simulate import lesson_logs
 from tests.support.legacy_messages import build_message
 
 START_MS = lesson_logs.START_MS
+BELOW, ABOVE = HeaderOutcome.BASE_BELOW, HeaderOutcome.BASE_ABOVE_BACK
 ARTICLE = [6, 14, 22, 26, 31]
 
 
@@ -49,14 +50,14 @@ def test_what_remains_is_what_the_next_probe_is_of(warm_bytes):
 @pytest.mark.parametrize(
     ("version", "target", "headers"),
     [
-        ("4.3.1", 23, [(656, HeaderOutcome.BASE_BELOW, 17), (838, HeaderOutcome.BASE_EQUAL, 23)]),
+        ("4.3.1", 23, [(656, BELOW, 17), (838, HeaderOutcome.BASE_EQUAL, 23)]),
         (
             "4.3.1",
             25,
             [
-                (656, HeaderOutcome.BASE_BELOW, 17),
-                (838, HeaderOutcome.BASE_BELOW, 23),
-                (1050, HeaderOutcome.BASE_ABOVE_BACK, 27),
+                (656, BELOW, 17),
+                (838, BELOW, 23),
+                (1050, ABOVE, 27),
                 (838, HeaderOutcome.REACHES, 26),
             ],
         ),
@@ -88,7 +89,7 @@ def test_a_message_that_is_read_whole_is_one_header():
     """Its base offset takes all of its bytes, which does not count as reading the batch before."""
     scan = by_offset(old_log(), 2, versions.search_profile("4.3.1")).scan
     outcomes = [header.outcome for header in scan.headers]
-    assert outcomes == [*[HeaderOutcome.BASE_BELOW] * 2, HeaderOutcome.BASE_EQUAL]
+    assert outcomes == [BELOW, BELOW, HeaderOutcome.BASE_EQUAL]
     assert [read.part for read in scan.reads] == [ReadPart.START, ReadPart.BATCH] * 3
 
 

@@ -87,7 +87,6 @@ def causes(simulated: kv.Simulated) -> set[str]:
 
 
 def test_the_value_has_the_numbers_of_the_files(short, tmp_path):
-    """Entries, sizes, causes and checksums; nothing of it can be changed."""
     folder = short.write(tmp_path / "kafka") / "short-0"
     assert len(short.segments) > 2 and causes(short) == {"time-index-full"}
     for segment in short.segments:
@@ -262,12 +261,13 @@ def test_nothing_is_written_over_files(short, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_library_has_it_by_the_name_of_its_package():
-    """Whichever of the two is imported first."""
-    for first in ("import kafkaviz.simulate.writer.roll_reason", "from kafkaviz import simulate"):
-        code = f"import kafkaviz as kv; {first}; print(callable(kv.simulate))"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        assert done.stdout == "True\n", done.stderr
+@pytest.mark.parametrize(
+    "first", ["import kafkaviz.simulate.writer.roll_reason", "from kafkaviz import simulate"]
+)
+def test_the_library_has_it_by_the_name_of_its_package(first):
+    code = f"import kafkaviz as kv; {first}; print(callable(kv.simulate))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr
 
 
 def test_what_was_written_is_replayed_to_the_byte(short):

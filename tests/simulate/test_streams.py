@@ -93,7 +93,6 @@ def test_batches_are_those_that_the_tables_of_format_build(name):
 
 
 def test_a_seed_gives_the_same_bytes_everywhere():
-    """They equal those of another machine."""
     future = TimestampShift(0.1, Spread(mean=7))
     phase = replace(EVERYTHING, arrivals="by-chance", bursts=Bursts(20, 30), future=future)
     digest = "8c886a948b707ca2040f4f705baee2669fad22c4f46024a7e98987ed01a93f89"
@@ -137,7 +136,6 @@ def check_stream(workload: Workload, config: LogConfig, behaviour) -> tuple[np.n
 def test_any_workload_makes_batches_that_kafka_reads(
     workload, config, behaviour, batches_per_chunk
 ):
-    """Also in chunks of any size, and without their bytes."""
     rows, data = check_stream(workload, config, behaviour)
     again, same = generate(workload, config, behaviour, batches_per_chunk=batches_per_chunk)
     assert same == data
@@ -186,7 +184,6 @@ def test_batches_come_at_their_rate():
 )
 @pytest.mark.parametrize("arrivals", ["even", "by-chance"])
 def test_a_rate_counts_records_bytes_or_batches(rate_of, column, arrivals):
-    """Batches of different sizes, in 100 s of 1000 a second; in magic 2, so a batch counts 2."""
     phase = Phase(
         duration_ms=100_000,
         rate=1000,
@@ -201,7 +198,6 @@ def test_a_rate_counts_records_bytes_or_batches(rate_of, column, arrivals):
 
 
 def test_bursts_keep_the_rate_and_leave_pauses():
-    """One second of ten, ten times as fast."""
     phase = Phase(duration_ms=60_000, rate=100, bursts=Bursts(1000, 9000))
     rows, _ = generate(phase, payload=False)
     since = rows["now_ms"] - START_MS
@@ -472,7 +468,6 @@ def written(workload: Workload, payload: bool = True) -> tuple[UnifiedLog, np.nd
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_shows_what_its_story_says(name):
-    """It has the rolls that it was made for, from batches that Kafka reads."""
     workload = preset(name)
     log, rows = written(workload, payload=False)
     causes = [event.reason.cause for event in log.events]
@@ -484,7 +479,6 @@ def test_a_preset_shows_what_its_story_says(name):
 
 
 def test_no_segment_rolls_by_time_after_a_bad_clock():
-    """The last roll is the one that the bad clock caused."""
     log, rows = written(preset("bad-clock"), payload=False)
     ahead = rows["base_offset"][rows["max_timestamp_ms"] > rows["now_ms"] + 86_400_000]
     assert [event.offset for event in log.events][-1:] == ahead.tolist()

@@ -179,7 +179,6 @@ def test_a_wrong_value_of_a_phase_is_reported_with_its_key(text, fault):
 
 
 def test_a_file_is_read_and_named(tmp_path):
-    """Under its own name; text that is not TOML, or far too long, is refused."""
     file = tmp_path / "mine.toml"
     file.write_text(HEAD + PHASE)
     assert load(file) == load(HEAD + PHASE)
@@ -197,19 +196,16 @@ def test_a_file_is_read_and_named(tmp_path):
 
 
 def test_lists_that_never_end_are_reported_too():
-    """Where the TOML parser gives up."""
     assert refusal("a = " + "[" * 100_000).startswith("w.toml: ")
 
 
 def test_a_batch_of_a_size_alone_takes_as_many_records_as_go_in():
-    """Without records_per_batch one record, but with batch_bytes a full batch."""
     for size, records in (("", 1), ("batch_bytes = 16384", traffic.MAX_RECORDS)):
         assert load(PHASE + size).phases[0].records_per_batch.mean == records
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_shows_its_story_in_two_sentences(name):
-    """With a title, and it reads back from its own text."""
     workload = preset(name)
     assert workload.title
     assert len(re.findall(r"[.](?= [A-Z]|$)", workload.story)) == 2

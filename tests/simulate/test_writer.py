@@ -14,6 +14,7 @@ from kafkaviz.simulate.appends import INCOMING, MemoryLogs
 from kafkaviz.simulate.config import LogConfig, log_config, release_behaviour
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
+from tests.analysis import arrays
 from tests.analysis.sweep import plain_sweep
 from tests.pipeline import whole_logs
 from tests.simulate.replay_vectors import Replay, incoming
@@ -63,7 +64,6 @@ def test_a_changed_byte_of_a_recording_is_noticed(data):
 
 
 def test_some_segments_of_an_old_release(data):
-    """Every interval, appends of one batch and of several, before and after closing."""
     recorded = json_lines(data / "old_segments.jsonl.gz")
     assert len(recorded) == 10 and versions_of(recorded) == {"1.1.1", "2.0.1"}
     assert [line["id"] for line in recorded if old_segment(line)] == []
@@ -106,20 +106,10 @@ def old_segment(recorded: dict) -> list[str]:
     return replay.differences
 
 
-def batches(
-    sizes: list[int], records: int = 1, step_ms: int = 1, append: list[int] | None = None
-) -> np.ndarray:
-    """Returns uncompressed batches of magic 2 of these sizes, by default one per append."""
-    rows = np.zeros(len(sizes), INCOMING)
-    rows["size_bytes"], rows["record_count"], rows["magic"], rows["marker"] = sizes, records, 2, -1
-    rows["base_offset"] = np.arange(len(sizes)) * records
-    rows["last_offset"] = rows["deep_offset"] = rows["base_offset"] + records - 1
-    rows["max_timestamp_ms"] = rows["base_timestamp_ms"] = rows["now_ms"] = (
-        1_700_000_000_000 + np.arange(len(sizes)) * step_ms
-    )
-    rows["append"] = np.arange(len(sizes)) if append is None else append
-    rows["producer_id"] = -1
-    return rows
+def batches(sizes: list[int], step_ms: int = 1, appends: np.ndarray | None = None) -> np.ndarray:
+    """Returns batches of a record each of these sizes, by default one per append."""
+    times_ms = [1_700_000_000_000 + step_ms * number for number in range(len(sizes))]
+    return arrays.incoming(arrays.batches(sizes, times_ms=times_ms), appends)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +143,6 @@ def test_an_index_without_room_cannot_be_made(most):
 
 @pytest.mark.parametrize("most", [12, 23])
 def test_a_time_index_of_one_slot_rolls_at_every_append(most):
-    """Its one slot is kept for the end of the segment, so it is always full."""
     log = UnifiedLog(LogConfig(segment_index_bytes=most), now_ms=0)
     log.append(batches([100] * 5))
     assert [segment.base_offset for segment in log.segments] == [0, 1, 2, 3, 4]
@@ -173,9 +162,8 @@ def test_a_time_index_of_one_slot_rolls_at_every_append(most):
     st.booleans(),
 )
 def test_the_compiled_loop_is_the_rules(sizes_drawn, interval, per_append):
-    """Random sizes, timestamps that go back, appends of one or many batches."""
     sizes, steps, joined = zip(*sizes_drawn, strict=True)
-    rows = batches(list(sizes), append=np.cumsum([not is_joined for is_joined in joined]))
+    rows = batches(list(sizes), appends=np.cumsum([not is_joined for is_joined in joined]))
     rows["max_timestamp_ms"] += np.cumsum(steps)
     config = LogConfig(index_interval_bytes=interval)
     log = UnifiedLog(config, V3_9 if per_append else V4_3, now_ms=0, is_leader=False)

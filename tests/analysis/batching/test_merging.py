@@ -259,7 +259,6 @@ def test_the_compiled_loop_is_the_plain_one(
 @settings(max_examples=100, deadline=None)
 @given(histories(), *SETTINGS.values())
 def test_the_most_merged_are_never_more_batches(sent, linger_ms, batch_bytes, ratio):
-    """By both rules there are never more batches than today, and every record has one."""
     sample = samples.sample(sent)
     today = len(np.unique(sample.records["batch"]))
     low, high = fewest_and_most(sample, linger_ms, batch_bytes, ratio)

@@ -38,7 +38,6 @@ def test_a_log_is_read_as_its_batches_say(tmp_path):
 
 @pytest.mark.parametrize("most_bytes", [1, 100_000, 1 << 23])
 def test_records_of_a_broker_are_those_of_its_batches(clean, most_bytes):
-    """At least one batch of each window; every record has the bytes that a plain reader finds."""
     broker = open_broker(clean)
     for topic in ("orders", "payments", "clicks-mixed", "append-time"):
         found = samples.read_topic(broker, topic, 1 << 20, most_bytes)

@@ -59,7 +59,7 @@ def copies(broker) -> dict[int, LogCopy]:
 def compare_damaged(broker, copies, tmp_path):
     """Compares copies of a segment without and with a fault at one place."""
 
-    def compare_copies(fault: str, place: int | None = None, segment: int = 0):
+    def compare_faulty(fault: str, place: int | None = None, segment: int = 0):
         copy = copies[segment]
         chosen = FAULTS[fault].default_place(copy) if place is None else place
         damage = FAULTS[fault].damage(copy, chosen)
@@ -70,7 +70,13 @@ def compare_damaged(broker, copies, tmp_path):
         shutil.rmtree(folder)
         return comparison.partitions[0], damage
 
-    return compare_copies
+    return compare_faulty
+
+
+def compare_copies(broker: Broker, a: LogCopy, b: LogCopy, folder: Path) -> PartitionComparison:
+    write(broker, a, folder / "a")
+    write(broker, b, folder / "b")
+    return compare(folder / "a", folder / "b").partitions[0]
 
 
 def write(broker: Broker, copy: LogCopy, folder: Path, *, is_clean: bool = True) -> None:
@@ -173,9 +179,7 @@ def test_each_side_has_its_own_leader_epoch(broker, copies, tmp_path):
     header = np.frombuffer(data, HEADER, 1)
     header["base_offset"] += 1_000_000
     header["leader_epoch"] = 7
-    write(broker, copy, tmp_path / "a")
-    write(broker, copy.with_files({name: bytes(data)}), tmp_path / "b")
-    partition = compare(tmp_path / "a", tmp_path / "b").partitions[0]
+    partition = compare_copies(broker, copy, copy.with_files({name: bytes(data)}), tmp_path)
     assert partition.leader_epochs_there == (0, 7)
     assert partition.relation is Relation.DIVERGED
 
@@ -185,7 +189,5 @@ def test_both_are_damaged(broker, copies, tmp_path):
     first = FAULTS["bit"].damage(copy, 100).copy
     name, data = copy.name("log"), bytearray(copy.content("log"))
     data[80] ^= 0x10
-    write(broker, first, tmp_path / "a")
-    write(broker, copy.with_files({name: bytes(data)}), tmp_path / "b")
-    partition = compare(tmp_path / "a", tmp_path / "b").partitions[0]
+    partition = compare_copies(broker, first, copy.with_files({name: bytes(data)}), tmp_path)
     assert partition.relation is Relation.DAMAGED and partition.damaged_batches == (1, 1)

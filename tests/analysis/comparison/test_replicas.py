@@ -53,10 +53,8 @@ def test_no_partition_is_missed_or_made_up(partitions):
 @all_cases("name", BOTH)
 def test_where_they_part_and_what_one_has_alone(name, partitions):
     story, partition = PARTITIONS[name], partitions[name]
-    same = ("compared_from", "compared_to", "first_divergent_offset", "segment_bases_equal")
-    assert {field: getattr(partition, field) for field in same} == {
-        field: story[field] for field in same
-    }
+    for field in ("compared_from", "compared_to", "first_divergent_offset", "segment_bases_equal"):
+        assert getattr(partition, field) == story[field], field
     epochs = story["leader_epochs_there"]
     assert partition.leader_epochs_there == (epochs and (epochs["1"], epochs["2"]))
     assert [list(offsets) for offsets in partition.different.ranges] == story["different"]

@@ -106,6 +106,11 @@ def row(
     )
 
 
+def counted(counts: np.ndarray) -> dict[int, int]:
+    """Returns the targets by their number of headers."""
+    return {number: int(targets) for number, targets in enumerate(counts) if targets}
+
+
 def times_row(batches: np.ndarray, interval_bytes: int) -> tuple[Counter, int]:
     """Returns (lookups of each batch's first timestamp by number of headers, bytes skipped by all)."""
     offsets, times = indexes(batches, interval_bytes)

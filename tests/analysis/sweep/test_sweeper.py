@@ -16,6 +16,7 @@ from kafkaviz.simulate.config import release_behaviour as writing
 from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.analysis import arrays
 from tests.analysis.sweep import plain_sweep
+from tests.analysis.sweep.plain_sweep import counted
 from tests.support.tuning import quantile
 
 KINDS = (sweep.BASE, sweep.EVERY)
@@ -36,10 +37,6 @@ def trace(random: np.random.Generator) -> np.ndarray:
         table[name] += gaps
     table["max_timestamp_ms"] = random.integers(-1, random.choice([1, 5, 1000]), count)
     return table
-
-
-def counted(counts: np.ndarray) -> dict[int, int]:
-    return {number: int(targets) for number, targets in enumerate(counts) if targets}
 
 
 @pytest.mark.slow

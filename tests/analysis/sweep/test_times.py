@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from kafkaviz import versions
-from kafkaviz.analysis import sweep
 from kafkaviz.format.batch import DELETE_HORIZON
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition
@@ -12,10 +11,6 @@ from tests.analysis.sweep import plain_sweep
 from tests.support.tuning import sweep_times
 
 TRACES = 1000
-
-
-def counted(parts: sweep.SweepParts) -> dict[int, int]:
-    return {number: int(targets) for number, targets in enumerate(parts.headers_at(0)) if targets}
 
 
 def test_equals_one_lookup_after_the_other():
@@ -29,7 +24,7 @@ def test_equals_one_lookup_after_the_other():
         batches["base_timestamp_ms"] = batches["max_timestamp_ms"] - random.integers(0, 3, count)
         interval = int(random.choice([0, 200, 1000, 5000]))
         parts = sweep_times(batches, [interval])
-        found = (counted(parts), int(parts.skipped_bytes[0]))
+        found = (plain_sweep.counted(parts.headers_at(0)), int(parts.skipped_bytes[0]))
         assert found == plain_sweep.times_row(batches, interval)
 
 
@@ -48,7 +43,7 @@ def test_as_the_search_has_it_in_real_files(clean, directory):
         if lookup.scan and lookup.scan.base_offset == segment.base_offset
     ]
     parts = plain_sweep.times_row(batches, 4096)[0]
-    assert counted(sweep_times(batches, [4096])) == parts
+    assert plain_sweep.counted(sweep_times(batches, [4096]).headers_at(0)) == parts
     assert set(headers) <= set(parts)
 
 

@@ -105,7 +105,6 @@ def consumed(partition: Partition, max_bytes: int) -> tuple[list[int], list[Comm
 @pytest.mark.parametrize("leave_open", ["true", "false"])
 @pytest.mark.parametrize("seed", range(2))
 def test_a_consumer_of_a_simulated_log_gets_what_was_committed(tmp_path, seed, leave_open):
-    """Whatever the size of a fetch; and each fetch returns what the search alone does."""
     simulated = kv.simulate(load(SIMULATED.format(leave_open=leave_open)), seed=seed)
     directory = simulated.write(tmp_path / "made")
     partition = open_broker(directory).partition("payments-0")

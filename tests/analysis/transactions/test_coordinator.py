@@ -52,12 +52,9 @@ def test_the_verdict(states, late_ms, verdict):
 
 def test_the_newest_records_of_the_coordinator(clean):
     states = read_states(open_broker(clean))
-    assert (states[4].state, states[4].timeout_ms, states[4].until_ms) == (
-        "Ongoing",
-        TIMEOUT_MS,
-        START_MS + TIMEOUT_MS,
-    )
-    assert states[4].partitions == {"payments-0"}
+    ongoing = states[4]
+    assert (ongoing.state, ongoing.partitions) == ("Ongoing", {"payments-0"})
+    assert (ongoing.timeout_ms, ongoing.until_ms) == (TIMEOUT_MS, START_MS + TIMEOUT_MS)
     assert states[3].state == "CompleteCommit"
 
 

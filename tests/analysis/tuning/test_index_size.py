@@ -90,7 +90,6 @@ def test_a_real_index_of_300_bytes_ends_at_24_entries(tiny):
 @pytest.mark.parametrize("index_bytes", [24, 64, 300, 1024, 10 << 20])
 @pytest.mark.parametrize("interval", [0, 150, 4096])
 def test_the_writer_closes_the_same(tiny, index_bytes, interval):
-    """The loop is a small copy of the writer."""
     config = replace(
         tiny.total.today.config,
         segment_index_bytes=index_bytes,
@@ -173,7 +172,6 @@ def test_a_stopped_clock_has_no_rolls_per_day():
 
 
 def test_sizes_above_the_first_that_never_fills_write_the_same_log():
-    """They are computed once, and equal each computed alone."""
     config = LogConfig(segment_bytes=1 << 20)
     outcomes = index_size.sweep_index_sizes([steady()], config)
     alone = [
@@ -245,7 +243,6 @@ def test_the_reader_at_the_end_stays_in_the_warm_section():
 @pytest.mark.parametrize("interval", [0, 512, 4096, 16_384])
 @pytest.mark.parametrize("directory", ["heartbeat-0", "orders-0"])
 def test_a_lookup_reads_and_costs_what_the_curve_of_intervals_says(clean, directory, interval):
-    """Nearly full segments of the log: headers, cold reads of the .log, microseconds."""
     source = open_source(clean / directory, overrides={"index.interval.bytes": str(interval)})
     case = source.total
     outcome = index_size.write_with(index_size.log_rounds(source), case.today.config)
@@ -257,7 +254,6 @@ def test_a_lookup_reads_and_costs_what_the_curve_of_intervals_says(clean, direct
 
 @pytest.mark.parametrize("records", [1, 5])
 def test_headers_and_reads_of_a_segment_are_the_sweeps(records):
-    """The only segment of a log, swept like any other."""
     sizes = np.random.default_rng(3).integers(100, 9000, 500).tolist()
     batches = arrays.batches(sizes, [records] * 500)
     log = log_round([AppendChunk(arrays.incoming(batches))])

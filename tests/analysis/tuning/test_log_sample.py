@@ -1,6 +1,7 @@
 """A sample of a log: its estimates against the exact numbers, and what stays exact."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -49,39 +50,39 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return partitions
 
 
-@pytest.fixture(autouse=True)
-def _small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_windows, "WINDOW_BYTES", 512 << 10)
+@pytest.fixture(scope="module", autouse=True)
+def _small_windows() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(log_windows, "WINDOW_BYTES", 512 << 10)
+        yield
 
 
-def exact_and_sampled(path: Path) -> tuple[TuningCase, TuningCase]:
-    return tuple(
-        open_source(path, most_bytes=most_bytes).total for most_bytes in (None, SAMPLE_BYTES)
-    )
+@pytest.fixture(scope="module", params=SHAPES)
+def cases(request, logs: dict[str, Path]) -> list[TuningCase]:
+    """Returns the exact numbers of a shape, and those of a sample."""
+    path = logs[request.param]
+    return [open_source(path, most_bytes=most_bytes).total for most_bytes in (None, SAMPLE_BYTES)]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_estimates_are_near_the_exact_numbers(logs: dict[str, Path], shape: str):
+def test_estimates_are_near_the_exact_numbers(cases: list[TuningCase]):
     """All intervals up to a sixteenth of a window."""
-    exact, sampled = exact_and_sampled(logs[shape])
+    exact, sampled = cases
     assert exact.sample.is_whole and not sampled.sample.is_whole
     assert sampled.sample.sampled_bytes < 1.05 * SAMPLE_BYTES and len(sampled.sample.windows) == 8
-    rows, estimates = (case.measurement.parts.sweep() for case in (exact, sampled))
+    rows, estimates = (case.measurement.parts.sweep() for case in cases)
     shown = rows["interval_bytes"] <= 32 << 10
-    for column in ("entries", "index_bytes", "headers_mean"):
+    columns = ("entries", "index_bytes", "headers_mean", "headers_p99")
+    for column in columns:
         assert estimates[column][shown] == pytest.approx(rows[column][shown], rel=0.05), column
-    assert estimates["headers_p99"][shown] == pytest.approx(rows["headers_p99"][shown], rel=0.05)
     today, estimate = (
-        case.measurement.current_cost(case.today.interval_bytes).parts.sweep()[0]
-        for case in (exact, sampled)
+        case.measurement.current_cost(case.today.interval_bytes).parts.sweep()[0] for case in cases
     )
-    for column in ("entries", "index_bytes", "headers_mean", "headers_p99"):
+    for column in columns:
         assert estimate[column] == pytest.approx(today[column], rel=0.05), column
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_settings_and_files_are_exact(logs: dict[str, Path], shape: str):
-    exact, sampled = exact_and_sampled(logs[shape])
+def test_settings_and_files_are_exact(cases: list[TuningCase]):
+    exact, sampled = cases
     assert sampled.today == exact.today
     assert sampled.disk_entries == exact.disk_entries
     assert sampled.index_files == exact.index_files
@@ -100,7 +101,6 @@ def test_a_window_of_the_whole_log_is_exact(logs: dict[str, Path]):
 
 
 def test_topics_have_the_same_share_of_a_sample(logs: dict[str, Path], tmp_path: Path):
-    """The estimates of a broker are the sums of those of its topics."""
     for path in logs.values():
         (tmp_path / path.name).symlink_to(path)
     source = open_source(tmp_path, most_bytes=SAMPLE_BYTES)

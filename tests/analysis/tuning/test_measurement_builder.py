@@ -68,7 +68,6 @@ def test_chunks_are_one_segment(seed, length):
 
 
 def test_a_broker_in_small_chunks_is_tuned_alike(clean, clean_source, monkeypatch):
-    """The interval suggested by the first batches is compared with all of them."""
     monkeypatch.setattr(walk, "MAX_ROWS", 400)
     monkeypatch.setattr(inferred_settings, "MAX_WAITING", 3)
     small = open_source(clean)
@@ -77,7 +76,6 @@ def test_a_broker_in_small_chunks_is_tuned_alike(clean, clean_source, monkeypatc
 
 
 def test_sizes_are_let_go(monkeypatch):
-    """The first segment's sizes are kept, then those that fit."""
     monkeypatch.setattr(module, "KEPT_BATCHES", 50)
     for counts, kept in (([60, 15], [60]), ([30, 15, 6, 2], [30, 15, 2])):
         measurement = measure(*(arrays.batches([100] * count) for count in counts))

@@ -32,7 +32,6 @@ def test_the_release_of_one_partition_comes_with_its_trace(clean):
 
 
 def test_what_is_preallocated_is_each_topics_own(clean_source):
-    """The small indexes of one topic and the large ones of the others are counted separately."""
     total = clean_source.total
     sizes = total.today.partition_index_bytes
     assert len(sizes) == sum(case.today.partitions for case in clean_source.cases)
@@ -42,7 +41,6 @@ def test_what_is_preallocated_is_each_topics_own(clean_source):
 
 
 def test_a_brokers_own_file_is_before_its_topics(clean, tmp_path):
-    """server.properties in the directory."""
     broker = copy_partitions(clean, tmp_path / "broker", ["orders-0", "__cluster_metadata-0"])
     (broker / "server.properties").write_text("log.segment.bytes=2097152\nlog.roll.hours=1\n")
     assert limits_of(open_source(broker).total.today.config) == (2 << 20, 10 << 20, HOUR_MS)
