@@ -89,15 +89,6 @@ def test_after_the_last_field_comes_the_next_batch(view):
     assert "pin=11612" in view.page.url
 
 
-@pytest.mark.nightly
-def test_the_ruler_moves_the_bytes(view):
-    view.open("payments-0", 7975, pin=11612)
-    view.page.locator(".detail").focus()
-    view.page.keyboard.press("ArrowRight")
-    view.wait_for_words(f"481{THIN}881 in the file")
-    assert view.page.locator(".h.on").count() > 0
-
-
 def test_an_index_entry_pins_its_batch(view):
     view.open("payments-0", 7975, pin=11612, file=".index")
     view.wait_for_words("slot 95 relativeOffset bytes 760–763 of the file")

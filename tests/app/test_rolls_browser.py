@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from tests.support.browser import heading
+from kafkaviz.app.registry import PAGES
+from kafkaviz.messages import say
 
 pytestmark = pytest.mark.browser
 T = "\u202f"
@@ -14,33 +15,19 @@ def step(page) -> tuple[int, int]:
     return tuple(map(int, re.findall(r"\d+", page.locator(".count").inner_text())))
 
 
-@pytest.mark.nightly
-def test_a_setting_is_changed_and_compared(server, page):
-    """By keyboard; the run before is next to the new one, and the address restores it."""
-    page.goto(f"{server}/rolls")
-    heading(page, "Rolls")
-    page.get_by_text("16 rolls: 5 by size, 3 by time, 8 by time index").wait_for()
-    page.get_by_role("slider", name="segment.ms").press("ArrowLeft")
-    page.get_by_text("segment.ms 1 min → 30 s").wait_for()
-    page.wait_for_url("**age=30+s**")
-    title = page.locator(".kv-figt").first.inner_text()
-    page.reload()
-    page.get_by_text(title).wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
-    assert page.locator("[data-testid=stException]").count() == 0
-
-
-@pytest.mark.parametrize("tab", ["Chart", "Growth", "Limits"])
-def test_each_figure_is_on_the_first_screen(server, page, tab):
+def test_each_figure_is_on_the_first_screen(server, page):
     page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto(f"{server}/rolls?tab={tab}")
-    figure = page.locator(".js-plotly-plot" if tab != "Growth" else ".fig").first
-    figure.wait_for()
-    page.locator(".main-svg, .draw svg").first.wait_for(state="attached")
-    top, height, window = figure.evaluate(
-        "e => [e.getBoundingClientRect().top, e.getBoundingClientRect().height, innerHeight]"
-    )
-    assert (window - top) / height >= 0.8
+    page.goto(f"{server}/rolls?tab=Chart")
+    for tab, key in PAGES["Rolls"].tabs.items():
+        page.get_by_role("tab", name=say(key)).click()
+        panel = page.get_by_role("tabpanel", name=say(key))
+        figure = panel.locator(".js-plotly-plot" if tab != "Growth" else ".fig").first
+        figure.wait_for()
+        panel.locator(".main-svg, .draw svg").first.wait_for(state="attached")
+        top, height, window = figure.evaluate(
+            "e => [e.getBoundingClientRect().top, e.getBoundingClientRect().height, innerHeight]"
+        )
+        assert (window - top) / height >= 0.8, tab
 
 
 def test_a_log_grows_step_by_step(server, page):
@@ -71,6 +58,7 @@ def test_a_log_grows_step_by_step(server, page):
     assert f"step={resting[0]}" in page.url
 
 
+@pytest.mark.nightly
 def test_the_keys_are_the_steppers_after_each_control(server, page):
     """A pointer leaves the focus to the page."""
     page.goto(f"{server}/rolls?step=17")
@@ -118,13 +106,3 @@ def test_from_simulated_to_a_real_partition_and_back(server, page):
     page.get_by_role("radio", name="Workload").click()
     page.get_by_text("16 rolls: 5 by size").wait_for()
     assert page.get_by_text("28 rolls: 28 by time index").count() == 0
-
-
-def test_settings_that_cannot_work(server, page):
-    page.emulate_media(color_scheme="dark")
-    page.goto(f"{server}/rolls?room=8+B")
-    page.get_by_text("No log can be opened").wait_for()
-    assert (
-        page.locator("[data-testid=stException]").count() == 0
-        and page.locator(".js-plotly-plot").count() == 0
-    )
