@@ -3,11 +3,8 @@
 from pathlib import Path
 from urllib.parse import quote
 
-import crc32c
-import numpy as np
-
-from kafkaviz.format import offset_index, record, time_index
-from kafkaviz.format.batch import HEADER, HEADER_BYTES
+from kafkaviz.format import record
+from tests.pipeline.whole_logs import framed, write
 
 HTML = "<img src=x onerror=window.pwned=1 class=evil><b class=evil>evilbold</b>"
 MARKUP = (
@@ -22,7 +19,6 @@ NAME = f"{HTML} {MARKUP}"  # of files and directories, which have no slash
 SAFE_NAME = NAME.replace("/", "\u2215")
 TEXT = f"{HTML} {MARKUP} {SLASHES} \u202e \x1b[31m \x00"
 START_MS = 1_790_000_000_000
-CRC_AT = HEADER.fields["attributes"][1]
 
 TP = f"{SAFE_NAME[:180]}-0"
 PAGES = {
@@ -80,18 +76,7 @@ def batch(base_offset: int, count: int) -> bytes:
         )
         for at in range(count)
     )
-    header = np.zeros(1, HEADER)
-    header["base_offset"], header["magic"], header["last_offset_delta"], header["record_count"] = (
-        base_offset,
-        2,
-        count - 1,
-        count,
-    )
-    header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
-    header["base_timestamp_ms"], header["max_timestamp_ms"] = START_MS, START_MS + count - 1
-    header["batch_length_bytes"] = HEADER_BYTES + len(bodies) - 12
-    header["crc"] = crc32c.crc32c(header.tobytes()[CRC_AT:] + bodies)
-    return header.tobytes() + bodies
+    return framed(base_offset, bodies, range(START_MS, START_MS + count))
 
 
 def broker(folder: Path) -> Path:
@@ -109,16 +94,9 @@ def broker(folder: Path) -> Path:
 
 
 def _partition(path: Path) -> None:
-    path.mkdir()
-    stem = path / f"{0:020d}"
-    batches = [batch(10 * at, 10) for at in range(5)]
-    entries = np.zeros(4, [("relative_offset", "i8"), ("position", "i8"), ("timestamp_ms", "i8")])
-    entries["relative_offset"] = [19, 29, 39, 49]
-    entries["position"] = np.cumsum([len(batch) for batch in batches])[:4]
-    entries["timestamp_ms"] = START_MS + np.array([19, 29, 39, 49])
-    stem.with_suffix(".log").write_bytes(b"".join(batches) + TEXT.encode() * 4)
-    stem.with_suffix(".index").write_bytes(offset_index.build(entries))
-    stem.with_suffix(".timeindex").write_bytes(time_index.build(entries))
+    stem = write(path, [batch(10 * at, 10) for at in range(5)], interval_bytes=0)
+    with open(stem.with_suffix(".log"), "ab") as log:
+        log.write(TEXT.encode() * 4)
     (path / f"{SAFE_NAME[:200]}.txt").write_text(TEXT)
     (path / "partition.metadata").write_text(
         f"version: 0\ntopic_id: {TEXT[:-5]}\n", encoding="utf-8"

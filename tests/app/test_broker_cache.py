@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.app import access
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.scheduling import RunQueue
@@ -64,9 +65,8 @@ def test_a_directory_is_listed_once_and_again_when_it_changes(directory):
     grown = broker_cache.open_snapshot(directory)
     assert grown.broker.partitions[0].active.log.size_bytes == 1004 and grown.key != first.key
     make_segment(directory / "orders-1", 0, 10, [])
-    assert [
-        partition.directory for partition in broker_cache.open_snapshot(directory).broker.partitions
-    ] == ["orders-0", "orders-1"]
+    partitions = broker_cache.open_snapshot(directory).broker.partitions
+    assert [partition.directory for partition in partitions] == ["orders-0", "orders-1"]
 
 
 def test_an_error_is_not_cached(tmp_path, starts):
@@ -78,13 +78,11 @@ def test_an_error_is_not_cached(tmp_path, starts):
 
 
 def test_two_directories_have_two_catalogs(directory, tmp_path, starts):
-    make_segment(tmp_path / "other" / "kafka" / "orders-0", 0, 10, [])
-    (tmp_path / "other" / "kafka" / "meta.properties").write_text("version=1\n")
-    paths = {
-        broker_cache.catalog_path(broker_cache.broker(path))
-        for path in (directory, tmp_path / "other" / "kafka")
-    }
-    assert len(paths) == 2
+    other = tmp_path / "other" / "kafka"
+    make_segment(other / "orders-0", 0, 10, [])
+    (other / "meta.properties").write_text("version=1\n")
+    brokers = [broker_cache.broker(path) for path in (directory, other)]
+    assert len({broker_cache.catalog_path(broker) for broker in brokers}) == 2
 
 
 def test_a_catalog_of_another_version_is_no_catalog(directory, starts):
@@ -127,22 +125,19 @@ def misshape(path: Path) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | {"tables": {}}))
 
 
-DAMAGE = [
-    *[("_catalog.json", harm) for harm in (cut, misshape, replace_by_folder)],
-    *[
-        ("segments/*", harm)
-        for harm in (
-            cut,
-            garble,
-            replace_by_folder,
-            Path.unlink,
-            lambda path: path.write_bytes(b""),
-        )
-    ],
-]
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
 
 
-@pytest.mark.parametrize(("name", "harm"), DAMAGE)
+DAMAGE = {
+    "_catalog.json": (cut, misshape, replace_by_folder),
+    "segments/*": (cut, garble, replace_by_folder, Path.unlink, empty),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "harm"), [(name, harm) for name, harms in DAMAGE.items() for harm in harms]
+)
 def test_a_damaged_catalog_is_replaced_by_the_next_ingest(directory, read_once, name, harm):
     snapshot = broker_cache.open_snapshot(directory)
     assert broker_cache.is_fresh(snapshot) and broker_cache.overview(snapshot).total.batches == 0
@@ -157,9 +152,8 @@ def test_a_damaged_catalog_is_replaced_by_the_next_ingest(directory, read_once, 
 
 def test_segments_and_their_rows_are_of_one_run(directory, read_once, in_process):
     """If a run replaced the catalog meanwhile, the segment names are read again."""
-    known = broker_cache._catalog(
-        bytes(read_once), broker_cache.catalog_stamp(broker_cache.broker(directory))
-    )
+    stamp = broker_cache.catalog_stamp(broker_cache.broker(directory))
+    known = broker_cache._catalog(bytes(read_once), stamp)
     make_segment(directory / "alone-0", 0, 100, [50], times=1)
     in_process(directory, catalog=read_once, full=True)
     columns = broker_cache._segments(known)
@@ -214,27 +208,17 @@ def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, 
     folder = broker_cache.catalog_path(snapshot.broker)
     folder.mkdir(parents=True)
     (folder / "_catalog.json").touch()
-    counted = {
-        "batches": [3],
-        "records": [30],
-        "valid_bytes": [600],
-        "torn_bytes": [400],
-        "last_offset": [29],
-        "codecs": [("zstd", "lz4")],
-    }
-    monkeypatch.setattr(
-        broker_cache, "_catalog", lambda path, stamp: FakeCatalog(snapshot.broker, **counted)
-    )
+    counted = {"batches": [3], "records": [30], "last_offset": [29], "codecs": [("zstd", "lz4")]}
+    counted |= {"valid_bytes": [600], "torn_bytes": [400]}
+    catalog = FakeCatalog(snapshot.broker, **counted)
+    monkeypatch.setattr(broker_cache, "_catalog", lambda path, stamp: catalog)
     monkeypatch.setattr(inventory, "is_fresh", lambda catalog, brokers: True)
     known = broker_cache.overview(snapshot)
     assert (known.total.batches, known.partitions[0].codecs) == (3, ("lz4", "zstd"))
-    assert {place: tail.summary for place, tail in broker_cache.torn_tails(snapshot).items()} == {
-        ("orders-0", 0): message("tail.zeros", n=400)
-    }
-    assert (
-        broker_cache.broker_map(snapshot, "By size", 0, "light").view.title
-        == "One log ends in bytes that are not a batch: 400 bytes in all"
-    )
+    ((place, tail),) = broker_cache.torn_tails(snapshot).items()
+    assert (place, tail.summary) == (("orders-0", 0), message("tail.zeros", n=400))
+    title = broker_cache.broker_map(snapshot, "By size", 0, "light").view.title
+    assert title == "One log ends in bytes that are not a batch: 400 bytes in all"
     assert broker_cache.is_fresh(snapshot) and not ingests.is_awaited(snapshot)
     assert ingests.get_or_start(snapshot) is None and starts.requests == []
 
@@ -269,8 +253,6 @@ def test_a_lone_partition_says_nothing_through_its_parents_links(monkeypatch, di
 
 def test_a_fresh_catalog_shows_the_health(directory, read_once, in_process):
     """None if the catalog has no findings or the directory has changed."""
-    from kafkaviz.analysis.broker_health import check
-
     snapshot = broker_cache.open_snapshot(directory)
     assert broker_cache.catalog_health(snapshot) is None
     in_process(directory, catalog=read_once, full=True, findings=True)
@@ -305,24 +287,20 @@ def many(monkeypatch) -> list[float]:
     return clock
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *NAMES,
-        "orders-0/leader-epoch-checkpoint",
-        "meta.properties",
-        "recovery-point-offset-checkpoint",
-    ],
-)
+SMALL = ("meta.properties", "orders-0/leader-epoch-checkpoint", "recovery-point-offset-checkpoint")
+
+
+@pytest.mark.parametrize("name", [*NAMES, *SMALL])
 def test_a_file_overwritten_in_place_makes_a_new_listing(directory, name):
     """Neither a folder's time nor a length has changed."""
     (directory / name).touch()
     (directory / "recovery-point-offset-checkpoint").touch()
     before = broker_cache.open_snapshot(directory)
     assert broker_cache.open_snapshot(directory) is before
-    overwrite(directory / name) if (directory / name).stat().st_size else os.utime(
-        directory / name, ns=(0, 1)
-    )
+    if (directory / name).stat().st_size:
+        overwrite(directory / name)
+    else:
+        os.utime(directory / name, ns=(0, 1))
     after = broker_cache.open_snapshot(directory)
     assert after.key != before.key and broker_cache.open_snapshot(directory) is after
 

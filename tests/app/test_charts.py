@@ -1,4 +1,7 @@
-"""Figures of pages are drawn once per set of inputs, and again for another drawing or language."""
+"""Figures of pages are drawn once per set of inputs, and again for another drawing or language.
+
+A figure is sent with every value that Plotly or Streamlit would otherwise change and redraw.
+"""
 
 import plotly.graph_objects as go
 import pytest
@@ -47,3 +50,36 @@ def test_a_view_is_worked_out_again_in_another_language(drawn, monkeypatch):
     )
     monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
     assert charts.view("limits", lambda: "一小时") == "一小时" and drawn == ["en"]
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict]:
+    """Collects the figures that are sent to the browser."""
+    figures: list[dict] = []
+    monkeypatch.setattr(
+        charts.st, "plotly_chart", lambda figure, **_: figures.append(figure.to_dict())
+    )
+    return figures
+
+
+@pytest.mark.parametrize(
+    ("layout", "top_px"),
+    [
+        ({"margin": {"t": 2}}, 14),
+        ({"margin": {"t": 12}}, 12),
+        ({"margin": {"t": 2}, "title": {"text": "Its own"}}, 2),
+    ],
+)
+def test_the_room_of_no_title_is_in_the_figure(layout, top_px, sent):
+    """Plotly would otherwise compute it while drawing, and draw again."""
+    charts.plot(PlainFigure({"data": [], "layout": layout}), "key", "in words")
+    assert sent[0]["layout"]["margin"]["t"] == top_px
+
+
+def test_a_figure_is_sent_as_streamlit_wants_it_for_choosing(sent):
+    """Streamlit would change it after the first drawing; a figure without selection stays."""
+    figure = PlainFigure({"data": [], "layout": {}})
+    charts.plot(figure, "key", "in words", on_select="rerun", selection_mode="points")
+    charts.plot(figure, "key", "in words")
+    assert [layout["layout"].get("clickmode") for layout in sent] == ["event+select", None]
+    assert figure.to_dict()["layout"] == {}

@@ -28,6 +28,13 @@ HOUSE = [
 ]
 
 
+@pytest.fixture
+def broker(tmp_path):
+    make_segment(tmp_path / "orders-0", 30, 10, [])
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    return open_broker(tmp_path)
+
+
 def test_eleven_pages_and_only_those_that_exist(monkeypatch, tmp_path):
     assert list(frame.PAGES) == HOUSE
     paths = [page.path for page in frame.PAGES.values()]
@@ -43,13 +50,9 @@ def test_eleven_pages_and_only_those_that_exist(monkeypatch, tmp_path):
     ("page", "address"),
     [("Broker", ["dir"]), ("Rolls", ["dir", "tp"]), ("Segment", ["dir", "tp", "segment"])],
 )
-def test_a_link_keeps_what_its_page_looks_at(tmp_path, page, address):
-    make_segment(tmp_path / "orders-0", 30, 10, [])
-    (tmp_path / "meta.properties").write_text("version=1\n")
-    broker = open_broker(tmp_path)
-    place = Location(
-        "/k", BrokerSnapshot(broker, (), ""), broker.partitions[0], broker.partitions[0].segments[0]
-    )
+def test_a_link_keeps_what_its_page_looks_at(broker, page, address):
+    (partition,) = broker.partitions
+    place = Location("/k", BrokerSnapshot(broker, (), ""), partition, partition.segments[0])
     assert list(frame._link_address(frame.PAGES[page], place, {})) == address
 
 
@@ -66,20 +69,17 @@ LAST = {"dir": "/k", "tp": "orders-0", "segment": "30", "pin": "34"}
         ("Segment", LAST | {"dir": "/other"}, {"dir": "/k"}),
     ],
 )
-def test_a_page_that_shows_less_does_not_lose_the_place(tmp_path, page, last, address):
+def test_a_page_that_shows_less_does_not_lose_the_place(broker, page, last, address):
     """From Health back to the same segment with its pin, but not to a segment of another directory."""
-    make_segment(tmp_path / "orders-0", 30, 10, [])
-    (tmp_path / "meta.properties").write_text("version=1\n")
-    place = Location("/k", BrokerSnapshot(open_broker(tmp_path), (), ""))
+    place = Location("/k", BrokerSnapshot(broker, (), ""))
     assert frame._link_address(frame.PAGES[page], place, last) == address
 
 
 def test_every_art_is_there():
     """The drawings that pages name."""
     art = Path(frame.APP_FOLDER / "art")
-    assert {"mark", "learn", "inspect", "tune", "empty"} <= {
-        path.stem for path in art.glob("*.svg")
-    }
+    drawings = {path.stem for path in art.glob("*.svg")}
+    assert {"mark", "learn", "inspect", "tune", "empty"} <= drawings
 
 
 def test_a_picker_of_very_many_names_none(monkeypatch):
@@ -88,16 +88,14 @@ def test_a_picker_of_very_many_names_none(monkeypatch):
     monkeypatch.setattr(frame.st, "button", lambda label, **look: drawn.append("button"))
     monkeypatch.setattr(frame.st, "menu_button", lambda label, names, **look: drawn.append(names))
     for count in (100_000, frame.MAX_MENU_ENTRIES):
-        assert (
-            frame._menu(
-                "segment",
-                "one",
-                range(count),
-                get_name=lambda index: labels.append(index) or str(index),
-                help_text="Segment",
-            )
-            is None
+        chosen = frame._menu(
+            "segment",
+            "one",
+            range(count),
+            get_name=lambda index: labels.append(index) or str(index),
+            help_text="Segment",
         )
+        assert chosen is None
     assert drawn == ["button", [str(index) for index in range(frame.MAX_MENU_ENTRIES)]]
     assert len(labels) == frame.MAX_MENU_ENTRIES
 
@@ -107,10 +105,9 @@ def test_the_segment_of_an_offset_is_looked_up(tmp_path):
     for base_offset, log_bytes in ((30, 10), (100, 20), (220, 10)):
         make_segment(tmp_path / "orders-0", base_offset, log_bytes, [])
     partition = open_broker(tmp_path / "orders-0").partitions[0]
-    assert [
-        page_location.find_segment(partition, offset).base_offset
-        for offset in (29, 30, 99, 100, 219, 10_000)
-    ] == [30, 30, 30, 100, 100, 220]
+    offsets = (29, 30, 99, 100, 219, 10_000)
+    found = [page_location.find_segment(partition, offset).base_offset for offset in offsets]
+    assert found == [30, 30, 30, 100, 100, 220]
     assert [segment.base_offset for segment in partition.segments_with_log] == [30, 100, 220]
 
 

@@ -1,10 +1,11 @@
-"""Go to: what a few typed words find."""
+"""Go to: what a few typed words find, and the places that a session has visited."""
 
 import re
 import time
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from kafkaviz import config_def
 from kafkaviz import messages as catalogues
@@ -42,6 +43,15 @@ def words(place: Location, text: str) -> list[tuple[str, str]]:
     return [(entry.heading, entry.words) for entry in go_to.find_entries(place, text, PAGES)]
 
 
+def found(*query: object, field: str) -> list[str]:
+    """Returns the topic-partition or segment of each entry that is found."""
+    return [entry.address[field] for entry in go_to.find_entries(*query)]
+
+
+def found_words(*query: object) -> list[str]:
+    return [entry.words for entry in go_to.find_entries(*query)]
+
+
 def test_nothing_typed_offers_pages_and_the_largest(place):
     assert words(place, "") == [
         ("Pages", "Broker"),
@@ -67,12 +77,8 @@ def test_an_offset_finds_its_segment(place):
         ("Offset 25 in orders-1", {"dir": "/k", "tp": "orders-1", "segment": "20", "pin": "25"}),
         ("Offset 25 in orders-0", {"dir": "/k", "tp": "orders-0", "segment": "0", "pin": "25"}),
     ]
-    assert [
-        entry.address["segment"] for entry in go_to.find_entries(place, "orders-0 30", PAGES)
-    ] == ["30"]
-    assert [entry.address["tp"] for entry in go_to.find_entries(place, "orders 5", PAGES)] == [
-        "orders-0"
-    ]
+    assert found(place, "orders-0 30", PAGES, field="segment") == ["30"]
+    assert found(place, "orders 5", PAGES, field="tp") == ["orders-0"]
 
 
 def test_nothing_fits(place):
@@ -80,7 +86,7 @@ def test_nothing_fits(place):
 
 
 def test_pages_are_found_without_a_broker():
-    assert [entry.words for entry in go_to.find_entries(Location(""), "bro", PAGES)] == ["Broker"]
+    assert found_words(Location(""), "bro", PAGES) == ["Broker"]
 
 
 def test_nothing_typed_offers_what_was_looked_at_before(place):
@@ -90,35 +96,23 @@ def test_nothing_typed_offers_what_was_looked_at_before(place):
         ("orders-1 › 00000000000000000020", "", "Segment", VISITS[0].address),
         ("logs-0", "/other", "Rolls", VISITS[1].address),
     ]
-    assert [
-        (entry.words, entry.page, entry.address)
-        for entry in entries
-        if entry.heading == "Broker directories"
-    ] == [("/other", "Broker", {"dir": "/other"}), ("/third", "Broker", {"dir": "/third"})]
+    directories = [entry for entry in entries if entry.heading == "Broker directories"]
+    assert [(entry.words, entry.page, entry.address) for entry in directories] == [
+        ("/other", "Broker", {"dir": "/other"}),
+        ("/third", "Broker", {"dir": "/third"}),
+    ]
 
 
 def test_a_directory_is_found_by_a_part_of_its_path(place):
-    assert [
-        entry.words for entry in go_to.find_entries(place, "thi", PAGES, (), ["/other", "/third"])
-    ] == ["/third"]
-    assert [
-        entry.words
-        for entry in go_to.find_entries(Location(""), "/o", PAGES, (), ["/other", "/third"])
-    ] == ["/other"]
+    directories = ["/other", "/third"]
+    assert found_words(place, "thi", PAGES, (), directories) == ["/third"]
+    assert found_words(Location(""), "/o", PAGES, (), directories) == ["/other"]
 
 
 def test_a_bare_number_is_an_offset_of_where_the_reader_is(place):
     location = Location(place.directory, place.snapshot, place.broker.partition("logs-0"))
-    assert [entry.address["tp"] for entry in go_to.find_entries(location, "25", PAGES)] == [
-        "logs-0",
-        "orders-1",
-        "orders-0",
-    ]
-    assert [entry.address["tp"] for entry in go_to.find_entries(place, "25", PAGES, VISITS)] == [
-        "orders-1",
-        "logs-0",
-        "orders-0",
-    ]
+    assert found(location, "25", PAGES, field="tp") == ["logs-0", "orders-1", "orders-0"]
+    assert found(place, "25", PAGES, VISITS, field="tp") == ["orders-1", "logs-0", "orders-0"]
     assert words(place, "0")[-2:] == [
         ("Topic-partitions", "orders-0"),
         ("Topic-partitions", "logs-0"),
@@ -149,7 +143,7 @@ def test_the_best_fit_has_its_other_pages(place):
 
 def test_a_page_is_found_by_its_name_in_both_languages(place, chinese):
     for text in ("tuning", "调"):
-        assert [entry.words for entry in go_to.find_entries(place, text, ALL)] == ["调优"]
+        assert found_words(place, text, ALL) == ["调优"]
     assert go_to.find_entries(place, "", ALL)[1].address == {"dir": "/k"}
 
 
@@ -339,3 +333,45 @@ def test_without_the_workshop_there_are_no_words(place):
 def test_the_transactions_of_a_segment(place, text):
     targets = go_to_targets.find_targets(text, PAGES)["frame.pages"]
     assert targets[0].entry.address == {"dir": "/k", "tab": "Transactions"}
+
+
+@pytest.fixture
+def places(monkeypatch, place) -> dict[str, Location]:
+    """Returns places of one topic-partition, for a session that has visited none."""
+    monkeypatch.setattr(st, "session_state", {})
+    partition = place.broker.partition("orders-0")
+    at = {str(segment.base_offset): segment for segment in partition.segments}
+    return {
+        "broker": place,
+        "partition": Location("/k", place.snapshot, partition),
+        **{
+            name: Location("/k", place.snapshot, partition, segment) for name, segment in at.items()
+        },
+    }
+
+
+def test_a_place_is_stored_once_as_of_its_last_visit(places):
+    go_to.remember("Segment", places["0"], 7)
+    go_to.remember("Segment", places["30"])
+    go_to.remember("Rolls", places["partition"])
+    go_to.remember("Health", places["broker"])
+    go_to.remember("Segment", places["0"], 9)
+    assert [
+        (visit.page, visit.address.get("segment"), visit.address.get("pin"))
+        for visit in go_to.visits()
+    ] == [("Segment", "0", "9"), ("Rolls", None, None), ("Segment", "30", None)]
+
+
+def test_where_the_reader_is_is_no_way_back(places):
+    go_to.remember("Segment", places["30"])
+    go_to.remember("Segment", places["0"], 9)
+    for page, segments in (("Segment", ["30"]), ("Lookup", ["0", "30"])):
+        others = go_to.other_visits(page, places["0"])
+        assert [visit.address["segment"] for visit in others] == segments
+
+
+def test_the_oldest_are_forgotten(places, monkeypatch):
+    monkeypatch.setattr(go_to, "MAX_VISITS", 1)
+    go_to.remember("Segment", places["30"])
+    go_to.remember("Segment", places["0"])
+    assert [visit.address["segment"] for visit in go_to.visits()] == ["0"]

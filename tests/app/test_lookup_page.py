@@ -28,15 +28,13 @@ def page(directory: Path | None, **query: str) -> AppTest:
 
 
 def steps(at: AppTest) -> str:
-    return next(
-        element.proto.body for element in at.get("html") if "What happens" in element.proto.body
-    )
+    """Returns the table of the steps, which is one element of the page."""
+    bodies = [element.proto.body for element in at.get("html")]
+    return next(body for body in bodies if "What happens" in body)
 
 
 def pick(at: AppTest, key: str, value: str) -> None:
-    assert_no_exception(
-        next(group for group in at.button_group if group.key == key).set_value(value).run()
-    )
+    assert_no_exception(at.button_group(key=key).set_value(value).run())
 
 
 def test_a_real_segment(clean):
@@ -50,9 +48,8 @@ def test_a_real_segment(clean):
 
 def test_another_segment_than_the_open_one_is_searched(damaged):
     text = page_html(page(damaged, tp="bookings-0", segment="1721", by="offset", target="954"))
-    assert (
-        "bookings-0, 7 segments; open: 00000000000000001721, 41 entries in the offset index" in text
-    )
+    opened = "00000000000000001721, 41 entries in the offset index"
+    assert f"bookings-0, 7 segments; open: {opened}" in text
 
 
 @pytest.mark.parametrize("target", ["1790000445001", "2026-09-21 14:20:45.001"])

@@ -1,5 +1,6 @@
 """The location that an address names, and the list of recent directories."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -41,59 +42,49 @@ def address(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
 
 def where(depth: int) -> tuple:
-    """Returns the directory names and base offset of the place, and the kind of fault."""
+    """Returns the type, the directory name and base offset of the place, and the kind of fault."""
     location = page_location.parse_address(depth, progress_strip.unpack)
     return (
+        type(location),
         location.partition.directory if location.partition else None,
         location.segment.base_offset if location.segment else None,
         location.fault.kind if location.fault else None,
     )
 
 
+BROKER, PARTITION = page_location.BrokerLocation, page_location.PartitionLocation
+SEGMENT = page_location.SegmentLocation
+
+
 @pytest.mark.parametrize(
     ("query", "depth", "expected"),
     [
-        ({}, 1, (None, None, None)),
-        ({}, 2, ("orders-0", None, None)),
-        ({}, 3, ("orders-0", 30, None)),
-        ({"tp": "orders-0", "segment": "60"}, 3, ("orders-0", 60, None)),
-        ({"tp": "orders-0", "segment": "60"}, 1, (None, None, None)),
-        ({"tp": "orders-0", "pin": "45"}, 3, ("orders-0", 30, None)),
-        ({"tp": "orders-0", "pin": "10000"}, 3, ("orders-0", 60, None)),
-        ({"tp": "orders-0", "pin": "what"}, 3, ("orders-0", 30, None)),
-        ({"tp": "orders-9"}, 3, (None, None, "missing")),
-        ({"tp": "orders-0", "segment": "31"}, 3, ("orders-0", None, "missing")),
-        ({"tp": "orders-0", "segment": "x"}, 3, ("orders-0", None, "missing")),
-        ({"tp": "void-0"}, 3, ("void-0", None, "missing")),
-        ({"dir": "/no/such/place"}, 3, (None, None, "missing")),
+        ({}, 1, (BROKER, None, None, None)),
+        ({}, 2, (PARTITION, "orders-0", None, None)),
+        ({}, 3, (SEGMENT, "orders-0", 30, None)),
+        ({"tp": "orders-0", "segment": "60"}, 3, (SEGMENT, "orders-0", 60, None)),
+        ({"tp": "orders-0", "segment": "60"}, 1, (BROKER, None, None, None)),
+        ({"tp": "orders-0", "pin": "45"}, 3, (SEGMENT, "orders-0", 30, None)),
+        ({"tp": "orders-0", "pin": "10000"}, 3, (SEGMENT, "orders-0", 60, None)),
+        ({"tp": "orders-0", "pin": "what"}, 3, (SEGMENT, "orders-0", 30, None)),
+        ({"tp": "orders-9"}, 3, (BROKER, None, None, "missing")),
+        ({"tp": "orders-0", "segment": "31"}, 3, (PARTITION, "orders-0", None, "missing")),
+        ({"tp": "orders-0", "segment": "x"}, 3, (PARTITION, "orders-0", None, "missing")),
+        ({"tp": "void-0"}, 3, (PARTITION, "void-0", None, "missing")),
+        ({"dir": "/no/such/place"}, 3, (page_location.Location, None, None, "missing")),
     ],
 )
 def test_a_place_is_followed_as_far_as_it_goes(broker, address, query, depth, expected):
-    """Missing parts default to the largest; a part that does not exist is a fault."""
+    """Missing parts default to the largest; a part that does not exist is a fault.
+
+    A page can narrow the type without casts.
+    """
     address(**query)
     assert where(depth) == expected
 
 
-@pytest.mark.parametrize(
-    ("query", "depth", "expected"),
-    [
-        ({"dir": "/no/such/place"}, 3, page_location.Location),
-        ({"tp": "orders-9"}, 3, page_location.BrokerLocation),
-        ({}, 2, page_location.PartitionLocation),
-        ({"tp": "void-0"}, 3, page_location.PartitionLocation),
-        ({}, 3, page_location.SegmentLocation),
-    ],
-)
-def test_the_type_of_a_place_says_how_far_it_goes(broker, address, query, depth, expected):
-    """A page can narrow the type without casts."""
-    address(**query)
-    assert type(page_location.parse_address(depth, progress_strip.unpack)) is expected
-
-
 def test_a_name_that_is_no_text_is_found_by_what_is_shown_of_it(broker, address, tmp_path):
-    make_segment(
-        Path((bytes(tmp_path) + b"/caf\xe9-0").decode("utf-8", "surrogateescape")), 5, 10, []
-    )
+    make_segment(tmp_path / os.fsdecode(b"caf\xe9-0"), 5, 10, [])
     address(tp="caf\ufffd-0")
     location = page_location.parse_address(3, progress_strip.unpack)
     assert location.segment.base_offset == 5 and location.address["tp"] == "caf\ufffd-0"

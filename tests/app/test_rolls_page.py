@@ -7,6 +7,7 @@ import tarfile
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from kafkaviz.analysis.roll_history import RollHistory
 from kafkaviz.app import workloads
 from kafkaviz.app.cache import broker_cache, simulation_cache
 from kafkaviz.app.pages import rolls_controls
@@ -54,10 +55,8 @@ def test_the_page_as_it_opens():
     assert "is the active segment full, too old, or out of index slots?" in text
     assert "16 rolls: 5 by size, 3 by time, 8 by time index" in text
     assert "The first 10 of 17 are drawn." in text
-    assert [expander.label for expander in at.expander] == [
-        say("rolls.more_settings"),
-        say("rolls.every_roll"),
-    ]
+    labels = [expander.label for expander in at.expander]
+    assert labels == [say("rolls.more_settings"), say("rolls.every_roll")]
     assert f"2{T}729 of 2{T}729 usable slots" in text
     assert text.count("> 16\u202f777\u202f216 B".replace(">", "&gt;")) == 5
     assert len(at.get("plotly_chart")) == 1 and say("rolls.before_after") not in text
@@ -150,10 +149,10 @@ def test_an_index_that_cannot_work_is_explained(room, words, why):
     at = page(workload="Steady 400 kB/s", room=room)
     text = page_html(at)
     assert words in text and why in text
-    assert bool(at.get("plotly_chart")) == (room == "12 B")
-    if room == "12 B":
-        assert f"1{T}023 rolls: 1{T}023 by time index" in page_html(at)
-        assert "batches in 1\u202f024 segments" in page_html(at)
+    is_drawn = room == "12 B"
+    assert bool(at.get("plotly_chart")) == is_drawn
+    assert (f"1{T}023 rolls: 1{T}023 by time index" in text) == is_drawn
+    assert (f"batches in 1{T}024 segments" in text) == is_drawn
 
 
 def test_a_batch_larger_than_its_segment_is_explained():
@@ -255,31 +254,24 @@ def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
     (tmp_path / "made.tar.gz").write_bytes(simulation_cache.archive(workload, config))
     snapshot = broker_cache.open_snapshot(tmp_path / "made.tar.gz")
     partition = snapshot.broker.partition(workload.directory)
-    reasons = [
-        segment_history.reason
-        for segment_history in rolls_on_disk(snapshot, partition).history.segments
-    ]
-    truth = [
-        segment_history.reason
-        for segment_history in simulation_cache.simulate(workload, config).history.segments
-    ]
-    assert len(reasons) == len(truth) > 3
-    assert [reason.cause if reason else None for reason in reasons] == [
-        reason.cause if reason else None for reason in truth
-    ]
+    inferred = causes(rolls_on_disk(snapshot, partition).history)
+    assert inferred == causes(simulation_cache.simulate(workload, config).history)
+    assert len(inferred) > 3
+
+
+def causes(history: RollHistory) -> list[RollCause | None]:
+    reasons = [segment.reason for segment in history.segments]
+    return [reason.cause if reason else None for reason in reasons]
 
 
 def test_throughput_and_batch_size_change_the_stream():
     workload = workloads.parse_own(SMALL)
-    log = simulation_cache.simulate(workload, config_of(workload, {}))
-    half = simulation_cache.simulate(
-        rolls_controls.scale_workload(workload, "half", rolls_controls.AS_IT_IS),
-        config_of(workload, {}),
-    )
-    single = simulation_cache.simulate(
-        rolls_controls.scale_workload(workload, rolls_controls.AS_IT_IS, "one record"),
-        config_of(workload, {}),
-    )
+    config, as_it_is = config_of(workload, {}), rolls_controls.AS_IT_IS
+    slower = rolls_controls.scale_workload(workload, "half", as_it_is)
+    smaller = rolls_controls.scale_workload(workload, as_it_is, "one record")
+    log = simulation_cache.simulate(workload, config)
+    half = simulation_cache.simulate(slower, config)
+    single = simulation_cache.simulate(smaller, config)
     assert half.history.log_bytes == pytest.approx(log.history.log_bytes / 2, rel=0.01)
     assert single.load.records_per_batch == 1
     assert len(single.appended_batches) > 10 * len(log.appended_batches)
@@ -318,16 +310,10 @@ def test_changes_are_described_in_words(chinese):
 
 def test_what_comes_along_is_called_as_its_file_says():
     for title, workload in workloads.by_title().items():
-        assert (rolls_controls.option_text(title), workloads.story_text(title)) == (
-            workload.title,
-            workload.story,
-        )
-    for option in (
-        *rolls_controls.SPEEDS,
-        *rolls_controls.BATCH_ORDER,
-        workloads.NONE,
-        workloads.OWN_TITLE,
-    ):
+        assert rolls_controls.option_text(title) == workload.title
+        assert workloads.story_text(title) == workload.story
+    options = (*rolls_controls.SPEEDS, *rolls_controls.BATCH_ORDER)
+    for option in (*options, workloads.NONE, workloads.OWN_TITLE):
         assert rolls_controls.option_text(option) == option
 
 

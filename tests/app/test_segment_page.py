@@ -13,27 +13,29 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.messages import message, verbatim
 from tests.app.segment_page import copy_of, page, sent, spaced_html
 from tests.conftest import SAMPLES
+from tests.support.pages import press_button
 
 pytestmark = pytest.mark.usefixtures("starts")
+TITLE = 'payments-0 <span class="kv-fnt" style="font-weight:500">from offset 7 975</span>'
 
 
 def chosen_rows(at: AppTest) -> list[str]:
     return [line.split("</tr>")[0] for line in spaced_html(at).split('<tr class="on"')[1:]]
 
 
+def title(at: AppTest) -> str:
+    return sent(at)[0]["title"].replace("\u202f", " ")
+
+
 def test_a_sound_segment(clean):
     at = page(clean, "payments-0", 7975, pin="11612")
     text, (words, tables) = spaced_html(at), sent(at)
-    assert (
-        'payments-0 <span class="kv-fnt" style="font-weight:500">from offset 7 975</span>' in text
-    )
+    assert TITLE in text
     assert (
         "906 batches in 1023 KiB. 209 have an index entry; the other 697 are found by reading "
         "on from an earlier batch that has one, or from byte 0."
     ) in text
-    assert (
-        words["title"].replace("\u202f", " ") == "Every 4 906 bytes or so, one batch gets an entry"
-    )
+    assert title(at) == "Every 4 906 bytes or so, one batch gets an entry"
     assert words["asked"]["row"] == 413
     assert words["address"]["segment"] == "7975"
     assert len(tables["batch"]["position"]) == 906
@@ -44,20 +46,12 @@ def test_a_sound_segment(clean):
     assert "■ slot 95" in chosen_rows(at)[0]
     assert "00000e42 000752fd" in chosen_rows(at)[1]
     assert "slot 95" in chosen_rows(at)[2]
-    assert [tab.label.split(" :")[0] for tab in at.tabs] == [
-        "Batches",
-        "Index",
-        "Time index",
-        "Transactions",
-        "Bytes",
-    ]
+    tabs = [tab.label.split(" :")[0] for tab in at.tabs]
+    assert tabs == ["Batches", "Index", "Time index", "Transactions", "Bytes"]
 
 
 def test_a_page_without_a_segment_opens_one_with_several_records_per_batch(clean):
-    text = spaced_html(page(clean))
-    assert (
-        'payments-0 <span class="kv-fnt" style="font-weight:500">from offset 7 975</span>' in text
-    )
+    assert TITLE in spaced_html(page(clean))
 
 
 def test_the_whole_tables_are_downloads(clean):
@@ -81,7 +75,7 @@ def test_a_killed_segment(killed):
 
 
 @pytest.mark.parametrize(
-    ("partition", "segment", "title", "words"),
+    ("partition", "segment", "begins", "words"),
     [
         ("rides-0", 1811, "No .index: every search", ["No .index", "missing", "from byte 0"]),
         ("rides-0", 607, "No .timeindex", ["No .timeindex", "missing"]),
@@ -96,9 +90,9 @@ def test_a_killed_segment(killed):
         ("metrics-0", 2401, "The last 14 of the index’s 27 slots are zeros", ["14 slots"]),
     ],
 )
-def test_damaged_segments(damaged, partition, segment, title, words):
+def test_damaged_segments(damaged, partition, segment, begins, words):
     at = page(damaged, partition, segment)
-    assert sent(at)[0]["title"].replace("\u202f", " ").startswith(title)
+    assert title(at).startswith(begins)
     for word in words:
         assert word in spaced_html(at), word
 
@@ -136,7 +130,7 @@ def test_a_missing_segment_names_those_there_are(damaged):
     at = page(damaged, "rides-0", 700)
     labels = [button.label for button in at.button if button.key.startswith("kv_to_")]
     assert len(labels) == 7 and labels[1] == "`00000000000000000607` 76.1 KiB, closed"
-    next(button for button in at.button if button.key == "kv_to_00000000000000000607").click().run()
+    press_button(at, "kv_to_00000000000000000607")
     assert "from offset 607" in spaced_html(at) and sent(at)[0]["base"] == "607"
 
 
@@ -212,7 +206,7 @@ def test_a_log_that_grows_meanwhile(clean, tmp_path, monkeypatch):
     assert sent(at)[0]["slice"]["rows"] == 174
     monkeypatch.undo()
     assert segment_cache.anatomy.file.read is real
-    next(button for button in at.button if button.key == "kv_read_again").click().run()
+    press_button(at, "kv_read_again")
     assert "changed while it was read" not in spaced_html(at)
 
 
@@ -243,11 +237,9 @@ def test_names_that_are_no_text(clean, tmp_path):
 
 def test_a_segment_before_magic_2(data, tmp_path):
     with gzip.open(data / "batches.jsonl.gz", "rt") as lines:
-        message = next(
-            case["hex"] for case in map(json.loads, lines) if case["name"] == "v0-single-0"
-        )
+        cases = {case["name"]: case["hex"] for case in map(json.loads, lines)}
     (tmp_path / "old-0").mkdir()
-    (tmp_path / "old-0" / f"{809_535:020d}.log").write_bytes(bytes.fromhex(message))
+    (tmp_path / "old-0" / f"{809_535:020d}.log").write_bytes(bytes.fromhex(cases["v0-single-0"]))
     text = spaced_html(page(tmp_path, "old-0", 809_535))
     assert "Messages of magic 0 have no timestamp.</p>" in text
     assert "<th>CRC-32</th>" in text and ">Epoch</th>" not in text
@@ -260,7 +252,7 @@ def test_in_chinese(clean, killed):
     assert "906 个批次，共 1023 KiB。209 个有索引项" in text
     assert "<dt>保留到</dt>" in text
     assert "<th>时间戳（UTC）</th>" in text
-    assert words["title"].replace("\u202f", " ") == "大约每 4 906 字节有一个批次得到索引项"
+    assert title(at) == "大约每 4 906 字节有一个批次得到索引项"
     assert words["shade"]["by"] == "Size"
     assert words["words"]["axis"] == ".log 的字节" and words["hint"].startswith("越深越大")
     assert [tab.label for tab in at.tabs] == ["批次", "偏移量索引", "时间索引", "事务", "字节"]

@@ -59,30 +59,13 @@ def _responses(app, host: str | None, kind: str = "http", path: str = "/") -> li
     return sent
 
 
-OWN = [
-    "127.0.0.1",
-    "127.0.0.1:8501",
-    "[::1]:8501",
-    "[::1]",
-    "10.1.2.3:8501",
-    "localhost:8501",
-    "LOCALHOST.",
-    socket.gethostname(),
-]
+OWN_ADDRESSES = ("127.0.0.1", "127.0.0.1:8501", "[::1]:8501", "[::1]", "10.1.2.3:8501")
+OWN_NAMES = ("localhost:8501", "LOCALHOST.", socket.gethostname())
+LOOKALIKES = ("localhost.attacker.example", "127.0.0.1.attacker.example", "[x.example]", "1")
+FOREIGN = ("attacker.example", "attacker.example:8501", *LOOKALIKES, "", None)
 
 
-FOREIGN = [
-    "attacker.example",
-    "attacker.example:8501",
-    "localhost.attacker.example",
-    "127.0.0.1.attacker.example",
-    "[x.example]",
-    "",
-    "1",
-]
-
-
-@pytest.mark.parametrize("host", OWN)
+@pytest.mark.parametrize("host", [*OWN_ADDRESSES, *OWN_NAMES])
 def test_an_address_and_the_machine_s_own_names_are_answered(host):
     """An address cannot be pointed at another machine."""
     check = HostCheck(_answers, host_names())
@@ -90,7 +73,7 @@ def test_an_address_and_the_machine_s_own_names_are_answered(host):
     assert _responses(check, host, "websocket") == [{"type": "websocket.accept"}]
 
 
-@pytest.mark.parametrize("host", [*FOREIGN, None])
+@pytest.mark.parametrize("host", FOREIGN)
 def test_a_foreign_name_is_refused(host):
     """Only the Host header shows that a web site's name was pointed at this machine."""
     check = HostCheck(_answers, host_names())
@@ -100,10 +83,8 @@ def test_a_foreign_name_is_refused(host):
 
 def test_a_name_that_was_allowed_is_answered():
     check = HostCheck(_answers, host_names("kafkaviz.example.com, viz"))
-    statuses = [
-        _responses(check, host)[0]["status"]
-        for host in ("kafkaviz.example.com:80", "VIZ", "a.kafkaviz.example.com", "com")
-    ]
+    hosts = ("kafkaviz.example.com:80", "VIZ", "a.kafkaviz.example.com", "com")
+    statuses = [_responses(check, host)[0]["status"] for host in hosts]
     assert statuses == [200, 200, 421, 421]
 
 
@@ -117,10 +98,8 @@ def test_every_answer_forbids_foreign_frames():
 def test_server_metrics_are_not_sent():
     """Sizes and counts of all visitors."""
     guard = FrameGuard(_answers)
-    assert [
-        _responses(guard, "localhost", path=f"/_stcore/{path}")[0]["status"]
-        for path in ("metrics", "health")
-    ] == [404, 200]
+    for path, status in (("metrics", 404), ("health", 200)):
+        assert _responses(guard, "localhost", path=f"/_stcore/{path}")[0]["status"] == status
 
 
 def test_settings_of_the_environment_reach_the_server():
@@ -180,10 +159,9 @@ def test_background_work_of_the_server(language, monkeypatch, capsys):
 
 
 def _status(address: str, **headers: str) -> int:
+    request = urllib.request.Request(address, headers=headers)
     try:
-        with urllib.request.urlopen(
-            urllib.request.Request(address, headers=headers), timeout=10
-        ) as answer:
+        with urllib.request.urlopen(request, timeout=10) as answer:
             return answer.status
     except urllib.error.HTTPError as refused:
         return refused.code
@@ -199,13 +177,9 @@ def _connected(port: int, name: str) -> str:
 
 def test_the_real_server_goes_by_host(server):
     port = server.rpartition(":")[2]
-    assert [
-        _status(server, Host=f"{name}:{port}") for name in ("127.0.0.1", "attacker.example")
-    ] == [200, 421]
-    assert [_connected(int(port), name) for name in ("127.0.0.1", "attacker.example")] == [
-        "101",
-        "403",
-    ]
+    for name, status, connected in (("127.0.0.1", 200, "101"), ("attacker.example", 421, "403")):
+        assert _status(server, Host=f"{name}:{port}") == status
+        assert _connected(int(port), name) == connected
     with urllib.request.urlopen(server) as answer:
         assert answer.headers["Content-Security-Policy"] == "frame-ancestors 'self'"
 
@@ -229,17 +203,10 @@ def test_streamlit_s_own_command_goes_by_host_too():
         "print(config.get_option('server.allowedHosts'))"
     )
     root = Path(__file__).parents[2]
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")
-    }
-    printed = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=root,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    variables = os.environ.items()
+    environment = {name: value for name, value in variables if not name.startswith("STREAMLIT_")}
+    command = [sys.executable, "-c", code]
+    printed = subprocess.check_output(command, cwd=root, env=environment, text=True)
     assert printed == "['127.0.0.1', 'localhost', '::1']\n"
 
 

@@ -20,12 +20,12 @@ from tests.support.pages import open_page, page_html
         (None, None, "Kafka of an unknown version", "Kafka 版本未知"),
     ],
 )
-def test_the_releases_that_fit(monkeypatch, first, last, english, chinese):
+def test_the_releases_that_fit(first, last, english, chinese):
     """In English as the analysis says it."""
     looks = InferredRelease(first, last, ())
     assert describe_writer(looks) == english == f"Kafka {looks.text}"
-    monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
-    assert describe_writer(looks) == chinese
+    with messages.speaking("zh"):
+        assert describe_writer(looks) == chinese
 
 
 def test_the_traces_that_say_so(monkeypatch, clean):
