@@ -31,6 +31,16 @@ def ingest_in_process(*directories: Path, catalog: Path) -> None:
         run_ingest(*directories, catalog=catalog, findings=True)
 
 
+def ingest_for_app(directory: Path, cache: Path) -> Path:
+    """Writes the catalog that an app with this cache folder has of a broker, and returns it."""
+    from kafkaviz.app.cache.broker_cache import catalog_path
+    from kafkaviz.log.broker import open_broker
+
+    catalog = cache / "catalogs" / catalog_path(open_broker(directory)).name
+    ingest_in_process(directory, catalog=catalog)
+    return catalog
+
+
 def without_spark(patched: pytest.MonkeyPatch) -> None:
     """Makes every ingest of this process run its tasks in it."""
     patched.setattr(job, "task_runner", lambda spark, group: InProcessRunner())
