@@ -23,12 +23,9 @@ def stretches(directory: Path, expected: Path) -> list[dict]:
     for log in sorted(directory.glob("*/*.log")):
         if not re.match(r"v[01]\.|native|mixed\.one", log.parent.name) or int(log.stem):
             continue
-        dump = (
-            (expected / "dump-4.3.1" / log.parent.name / f"{log.name}.deep.out")
-            .read_bytes()
-            .decode()
-        )
-        starts = [match for match in BATCH.finditer(dump)]
+        out = expected / "dump-4.3.1" / log.parent.name / f"{log.name}.deep.out"
+        dump = out.read_bytes().decode()
+        starts = list(BATCH.finditer(dump))
         changes = [n - 2 for n in range(1, len(starts)) if starts[n][3] != starts[n - 1][3]]
         found += [stretch(log, dump, starts[first:]) for first in [0, *changes]]
     return found
@@ -37,9 +34,8 @@ def stretches(directory: Path, expected: Path) -> list[dict]:
 def stretch(log: Path, dump: str, batches: list[re.Match]) -> dict:
     """Returns whole batches from the first of these on, as many as fit."""
     start = int(batches[0][1])
-    fits = [
-        batch for batch in batches if int(batch[1]) + int(batch[2]) <= start + STRETCH_BYTES
-    ] or batches[:1]
+    end = start + STRETCH_BYTES
+    fits = [one for one in batches if int(one[1]) + int(one[2]) <= end] or batches[:1]
     end = int(fits[-1][1]) + int(fits[-1][2])
     behind = batches[len(fits)].start() if len(fits) < len(batches) else len(dump)
     data = log.read_bytes()[start:end].hex()

@@ -82,8 +82,8 @@ def parts(count: int, seed: int) -> dict[str, Part]:
     if not is_quick:
         compared["old-loads"] = record_loads.old_differences
     return {
-        **{name: partial(_compare, compare) for name, compare in compared.items()},
         "spark": partial(_spark, is_quick=is_quick),
+        **{name: partial(_compare, compare) for name, compare in compared.items()},
         "histories": partial(_histories, RELEASES[0], seed, count - old),
         "old-histories": partial(_histories, RELEASES[1], seed, old),
         "damaged": partial(_damaged, count, seed),
