@@ -102,11 +102,8 @@ def test_the_path_of_a_search():
     floor = slots.floor(np.array([6, 14, 22, 26, 31]), 23, 8)
     assert (floor.slot, floor.section, floor.warm_from_slot) == (2, "warm", 0)
     assert floor.pages == (0,)
-    assert [tuple(probe)[:5] for probe in floor.probes] == [
-        (0, 6, 0, 4, "<"),
-        (2, 22, 0, 4, "<"),
-        (3, 26, 2, 4, ">"),
-    ]
+    probes = [tuple(probe)[:5] for probe in floor.probes]
+    assert probes == [(0, 6, 0, 4, "<"), (2, 22, 0, 4, "<"), (3, 26, 2, 4, ">")]
 
 
 def test_a_cold_search_begins_at_the_warm_section():

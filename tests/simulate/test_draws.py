@@ -35,11 +35,8 @@ def plain_mixed(number: int) -> int:
 
 def test_splitmix64_gives_its_published_numbers():
     """The first numbers of Vigna's splitmix64.c from state 1234567."""
-    assert [int(stream(np.uint64(1234567), place)) for place in range(3)] == [
-        6457827717110365317,
-        3203168211198807973,
-        9817491932198370423,
-    ]
+    numbers = [int(stream(np.uint64(1234567), place)) for place in range(3)]
+    assert numbers == [6457827717110365317, 3203168211198807973, 9817491932198370423]
 
 
 @pytest.mark.parametrize("seed", [0, 1, -1, 2**64 + 5, 2**63])

@@ -105,9 +105,7 @@ def test_the_partitions_of_the_sample_come_out(clean):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXPLAINED)
 def test_every_leaders_partition_comes_out(shared, name):
-    """4.3.1, 3.9.0 and 2.8.2, with the ends of their appends: the indexes of all magics, roll
-    points, snapshots, aborted transactions.
-    """
+    """With the ends of their appends: indexes of all magics, roll points, snapshots, aborts."""
     root, expected = (
         unpack_if_archive(shared / "data" / f"{name}{part}.tar.gz") for part in ("", ".expected")
     )

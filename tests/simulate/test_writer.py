@@ -40,9 +40,7 @@ def versions_of(recorded: list[dict]) -> set[str]:
 
 @pytest.mark.parametrize(("name", "count"), [("replays", 210), ("replays-4.4.0", 60)])
 def test_every_recorded_history(shared, name, count):
-    """All of vectors/replays: files, sizes, hashes, rolls, restarts, crashes, truncations, and
-    Kafka's own exceptions.
-    """
+    """Files, sizes, hashes, rolls, restarts, crashes, truncations, and Kafka's own exceptions."""
     recorded = json_lines(shared / "vectors" / f"{name}.jsonl.gz")
     assert len(recorded) == count and differences(recorded) == []
 

@@ -18,7 +18,7 @@ from kafkaviz.analysis.compaction.record_fates import (
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.batch import is_control
 from kafkaviz.log.broker import open_broker
-from tests.analysis.compaction.recorded import clean_recorded, decide_recorded, lines, open_recorded
+from tests.analysis.compaction.recorded import clean_recorded, decide_recorded, lines, write_broker
 from tests.support.cases import all_cases
 
 # a map that takes only a part of the keys decides otherwise, and a damaged log cannot be read
@@ -37,12 +37,12 @@ PLAIN = next(line for line in CLEANED if line["kind"] == "plain")
 
 
 def open_line(line: dict, folder):
+    return open_again(line, write_broker(line, folder / line["id"]) / "t-0")
+
+
+def open_again(line: dict, path):
     """Returns the partition, and its log with the decision about it."""
-    return open_again(line, open_recorded(line, folder))
-
-
-def open_again(line: dict, partition):
-    [partition] = open_broker(partition.path).partitions
+    [partition] = open_broker(path).partitions
     state, decision = decide_recorded(line, partition)
     log = DecidedLog(
         partition="t-0", log_directory=None, settings={}, state=state, decision=decision
@@ -103,10 +103,8 @@ def test_every_fate_is_in_the_recorded_logs(tmp_path):
     for line in CLEANED[::3]:
         partition, log = open_line(line, tmp_path)
         for key in list(offsets_by_key(partition))[:KEYS]:
-            story = key_story(log, key, line["now"])
-            fates |= {found.fate for found in story.records}
-            earlier = key_story(log, key, line["now"] - DAY_MS)
-            fates |= {found.fate for found in earlier.records}
+            for now_ms in (line["now"], line["now"] - DAY_MS):
+                fates |= {found.fate for found in key_story(log, key, now_ms).records}
     assert fates == set(Fate) - {Fate.NEITHER_IS_DIRTY} - NEVER_OF_A_KEY
 
 
@@ -172,7 +170,7 @@ def test_a_tail_of_the_active_segment_that_cannot_be_read(tmp_path, tail):
     whole = key_story(log, key, PLAIN["now"])
     with open(partition.live[-1].log.path, "ab") as file:
         file.write(tail)
-    _, log = open_again(PLAIN, partition)
+    _, log = open_again(PLAIN, partition.path)
     story = key_story(log, key, PLAIN["now"])
     read = [[record.offset for record in found.records] for found in (story, whole)]
     assert read[0] == read[1]

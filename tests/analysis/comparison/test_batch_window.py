@@ -9,8 +9,7 @@ from tests.support.cases import all_cases
 
 @pytest.fixture(scope="module")
 def brokers(cache) -> tuple[Broker, Broker]:
-    a, b = (open_broker(archive) for archive in REPLICAS)
-    return a, b
+    return tuple(map(open_broker, REPLICAS))
 
 
 def plain_batches(partition: Partition) -> list[tuple[int, int, bytes]]:

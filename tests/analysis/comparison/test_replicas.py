@@ -103,10 +103,8 @@ def test_a_follower_truncates_where_kafka_truncated(name, partitions):
 
 def test_the_other_direction_of_a_parted_log(partitions):
     walk = partitions["bids-0"].truncations[0]
-    assert [(step.epoch, step.rule, step.truncates_to) for step in walk.steps] == [
-        (5, TruncationRule.ASK_AGAIN, 180),
-        (2, TruncationRule.KEEP, 180),
-    ]
+    steps = [(step.epoch, step.rule, step.truncates_to) for step in walk.steps]
+    assert steps == [(5, TruncationRule.ASK_AGAIN, 180), (2, TruncationRule.KEEP, 180)]
     assert walk.follower_loses == ((180, 219),)
 
 

@@ -114,13 +114,13 @@ def test_topics_have_the_same_share_of_a_sample(logs: dict[str, Path], tmp_path:
 
 
 def test_the_answer_says_what_is_estimated(logs: dict[str, Path], capsys):
-    assert main(["tune", str(logs["tiny"]), "--sample", "4MiB", "--json"]) == 0
+    assert main(["tune", str(logs["large"]), "--sample", "4MiB", "--json"]) == 0
     sample = json.loads(capsys.readouterr().out)["sample"]
     assert (sample["windows"], sample["segments"], sample["is_whole"]) == (8, 3, False)
     assert sample["sampled_bytes"] < 5 << 20 < sample["log_bytes"]
-    assert main(["tune", str(logs["tiny"]), "--sample", "all", "--json"]) == 0
+    assert main(["tune", str(logs["large"]), "--sample", "all", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["sample"]["is_whole"]
-    assert main(["tune", str(logs["tiny"]), "--sample", "4MiB"]) == 0
+    assert main(["tune", str(logs["large"]), "--sample", "4MiB"]) == 0
     assert "with an unknown error" in " ".join(capsys.readouterr().out.split())
 
 

@@ -78,9 +78,8 @@ def test_windows_of_older_formats_are_whole_batches(shared: Path, name: str):
 def test_everything_is_one_window_per_segment(clean: Path, most_bytes: int | None):
     logs = logs_of(clean)
     windows = choose_windows(logs, most_bytes)
-    assert [(window.segment, window.start, window.stop) for window in windows] == [
-        (segment, 0, segment.log.size_bytes) for _, segments in logs for segment in segments
-    ]
+    whole = [(segment, 0, segment.log.size_bytes) for _, segments in logs for segment in segments]
+    assert [(window.segment, window.start, window.stop) for window in windows] == whole
     for window in windows:
         pieces = [*window.batches()]
         assert sum(map(len, pieces)) == len(window.segment.batches())
