@@ -30,13 +30,8 @@ def refused(name: str, data: bytes, **options) -> CorruptBytes:
 
 
 def test_codec_ids():
-    assert [codec.name(codec_id) for codec_id in range(5)] == [
-        "none",
-        "gzip",
-        "snappy",
-        "lz4",
-        "zstd",
-    ]
+    names = " ".join(codec.name(codec_id) for codec_id in range(5))
+    assert names == "none gzip snappy lz4 zstd"
     for codec_id in (5, 6, 7):
         with pytest.raises(CorruptBytes, match=f"Unknown compression type id: {codec_id}"):
             codec.name(codec_id)
@@ -48,18 +43,16 @@ def test_codec_ids():
 def test_data_comes_back(name, data):
     compressed = codec.compress(name, memoryview(data))
     assert codec.compress(name, data) == compressed
-    assert (
-        codec.decompress(name, memoryview(compressed)) == codec.decompress(name, compressed) == data
-    )
+    for buffer in (compressed, memoryview(compressed)):
+        assert codec.decompress(name, buffer) == data
 
 
 @pytest.mark.parametrize("name", codec.CODECS)
 def test_the_limit_is_the_largest_size_that_passes(name):
     compressed = codec.compress(name, TEXT)
     assert codec.decompress(name, compressed, limit_bytes=len(TEXT)) == TEXT
-    assert f"expands past {len(TEXT) - 1} bytes" in str(
-        refused(name, compressed, limit_bytes=len(TEXT) - 1).what
-    )
+    what = refused(name, compressed, limit_bytes=len(TEXT) - 1).what
+    assert f"expands past {len(TEXT) - 1} bytes" in str(what)
 
 
 @pytest.mark.parametrize("name", COMPRESSED)
@@ -69,11 +62,8 @@ def test_a_gigabyte_of_zeros_stops_at_the_limit(name):
         bomb = XERIAL + (struct.pack(">i", len(block)) + block) * 64
     elif name == "lz4":
         block = pa.compress(bytes(2**16), "lz4_raw", asbytes=True)
-        bomb = (
-            bytes.fromhex("04224d18604082")
-            + (struct.pack("<I", len(block)) + block) * 2**14
-            + bytes(4)
-        )
+        blocks = (struct.pack("<I", len(block)) + block) * 2**14
+        bomb = bytes.fromhex("04224d18604082") + blocks + bytes(4)
     else:
         bomb = codec.compress(name, bytes(2**26)) * 16
     what = refused(name, bomb, limit_bytes=1_000_000).what
@@ -86,14 +76,11 @@ def test_cut_data_is_refused(name):
     nothing distinguishes a cut from an end.
     """
     compressed = codec.compress(name, TEXT[:40_000])
-    block_ends = (
-        {16, 20 + struct.unpack_from(">i", compressed, 16)[0]} if name == "snappy" else set()
-    )
-    for cut in (
-        *range(0, min(len(compressed), 300)),
-        *range(300, len(compressed), 97),
-        *range(len(compressed) - 12, len(compressed)),
-    ):
+    block_ends = set()
+    if name == "snappy":
+        block_ends = {16, 20 + struct.unpack_from(">i", compressed, 16)[0]}
+    size = len(compressed)
+    for cut in (*range(min(size, 300)), *range(300, size, 97), *range(size - 12, size)):
         if (name == "zstd" and cut == 0) or any(end <= cut < end + 4 for end in block_ends):
             assert TEXT.startswith(codec.decompress(name, compressed[:cut]))
         else:
@@ -171,10 +158,8 @@ def test_any_bytes_give_bytes_or_corrupt_bytes(name, data):
 
 
 def test_gzip_members_follow_each_other_and_the_rest_is_left_unread():
-    assert (
-        codec.decompress("gzip", gzip.compress(b"ab") + gzip.compress(b"cd") + b"garbage")
-        == b"abcd"
-    )
+    members = gzip.compress(b"ab") + gzip.compress(b"cd")
+    assert codec.decompress("gzip", members + b"garbage") == b"abcd"
     damaged = bytearray(gzip.compress(b"ab"))
     damaged[-8] ^= 1  # its checksum
     assert "incorrect data check" in str(refused("gzip", bytes(damaged)).what)
@@ -184,12 +169,9 @@ def test_gzip_members_follow_each_other_and_the_rest_is_left_unread():
 def test_snappy_is_written_in_blocks_of_32_kib():
     """The xerial header of snappy-java, then size and block."""
     compressed = codec.compress("snappy", TEXT[:40_000])
-    first = struct.unpack_from(">i", compressed, 16)[0]
-    assert compressed[:16] == XERIAL
-    assert (
-        pa.decompress(compressed[20 : 20 + first], 32 * 1024, "snappy", asbytes=True)
-        == TEXT[: 32 * 1024]
-    )
+    size = struct.unpack_from(">i", compressed, 16)[0]
+    first = pa.decompress(compressed[20 : 20 + size], 32 * 1024, "snappy", asbytes=True)
+    assert (compressed[:16], first) == (XERIAL, TEXT[: 32 * 1024])
 
 
 @pytest.mark.parametrize(
@@ -230,19 +212,14 @@ def test_broken_snappy_says_where(data, position):
 
 def test_lz4_is_written_as_kafka_writes_it():
     """FLG 60 BD 40 HC 82, blocks of at most 64 KiB, uncompressed if larger, an end mark."""
-    assert (
-        codec.compress("lz4", b"abc").hex()
-        == "04224d18604082" + "03000080" + b"abc".hex() + "00000000"
-    )
+    assert codec.compress("lz4", b"abc") == bytes.fromhex("04224d18604082") + STORED
     compressed = codec.compress("lz4", TEXT)
     size = struct.unpack_from("<I", compressed, 7)[0]
-    assert (
-        pa.decompress(compressed[11 : 11 + size], 64 * 1024, "lz4_raw", asbytes=True)
-        == TEXT[: 64 * 1024]
-    )
-    assert compressed.endswith(bytes(4))
+    first = pa.decompress(compressed[11 : 11 + size], 64 * 1024, "lz4_raw", asbytes=True)
+    assert first == TEXT[: 64 * 1024] and compressed.endswith(bytes(4))
 
 
+LARGE = struct.pack("<I", 65537) + bytes(70_000)
 STORED = b"\x03\x00\x00\x80abc" + bytes(4)  # one block and the end mark
 
 
@@ -250,12 +227,8 @@ def lz4_frame(
     flags: int, sizes: int, extra: bytes = b"", blocks: bytes = STORED, check: int | None = None
 ) -> bytes:
     descriptor = bytes([flags, sizes]) + extra
-    return (
-        bytes.fromhex("04224d18")
-        + descriptor
-        + (codec._lz4_header_check(descriptor) if check is None else bytes([check]))
-        + blocks
-    )
+    checked = codec._lz4_header_check(descriptor) if check is None else bytes([check])
+    return bytes.fromhex("04224d18") + descriptor + checked + blocks
 
 
 @pytest.mark.parametrize(
@@ -289,11 +262,7 @@ def test_lz4_frames_that_kafka_reads(frame):
         (lz4_frame(0x60, 0x30), 5, "Block size value must be between 4 and 7"),
         (lz4_frame(0x60, 0xC0), 5, "Reserved3 field must be 0"),
         (lz4_frame(0x60, 0x40, check=0x1A), 6, "Stream frame descriptor corrupted"),
-        (
-            lz4_frame(0x60, 0x40, blocks=struct.pack("<I", 65537) + bytes(70_000)),
-            7,
-            "Block size 65537 exceeded max: 65536",
-        ),
+        (lz4_frame(0x60, 0x40, blocks=LARGE), 7, "Block size 65537 exceeded max: 65536"),
         # no end mark
         (lz4_frame(0x60, 0x40, blocks=b"\x03\x00\x00\x80abc"), 14, "Stream ended prematurely"),
         (lz4_frame(0x60, 0x40, blocks=b"\x04\x00\x00\x80abc"), 14, "Stream ended prematurely"),
@@ -313,10 +282,8 @@ def test_broken_lz4_says_where(frame, position, what):
 
 def test_the_header_checksum_of_magic_0_is_not_looked_at():
     """Writers of magic 0 put 1a after FLG 60 BD 40."""
-    assert (
-        codec.decompress("lz4", lz4_frame(0x60, 0x40, check=0x1A), lz4_header_checked=False)
-        == b"abc"
-    )
+    frame = lz4_frame(0x60, 0x40, check=0x1A)
+    assert codec.decompress("lz4", frame, lz4_header_checked=False) == b"abc"
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -117,19 +116,9 @@ def test_each_start_needs_an_end():
 @pytest.mark.slow
 def test_compiled_files_move_between_processors(tmp_path):
     """One folder of compiled functions serves a processor with the instruction and one without."""
-    answers = [run(tmp_path, {}), run(tmp_path, {"NUMBA_CPU_NAME": "generic"}), run(tmp_path, {})]
-    assert answers[1] == "False" and answers[0] == answers[2]
-
-
-def run(folder: Path, processor: dict[str, str]) -> str:
-    environment = {**os.environ, **processor, "NUMBA_CACHE_DIR": str(folder)}
-    command = [sys.executable, "-c", EVERYWHERE]
-    done = subprocess.run(
-        command,
-        env=environment,
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.strip()
+    own = str(njit(lambda: module._has_instruction())())
+    for processor, answer in (({"NUMBA_CPU_NAME": "generic"}, "False"), ({}, own)):
+        environment = os.environ | processor | {"NUMBA_CACHE_DIR": str(tmp_path)}
+        command = [sys.executable, "-c", EVERYWHERE]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == answer

@@ -15,13 +15,7 @@ from hypothesis import strategies as st
 from kafkaviz.binary import codec
 from kafkaviz.binary.decoders import runs
 from kafkaviz.binary.decoders.runs import FULL, REFUSED, SLACK_BYTES, RunDecompressor
-from tests.support.compressed_data import (
-    check,
-    compressed,
-    contents,
-    damaged,
-    read_compiled,
-)
+from tests.support.compressed_data import check, compressed, contents, damaged, read_compiled
 
 ROOT = Path(__file__).parents[2]
 COMPRESSED = codec.CODECS[1:]

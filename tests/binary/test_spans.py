@@ -29,15 +29,9 @@ def test_fields_have_names_values_and_places():
     """Eight bytes at byte 40 of a file are two spans; the first has the row's name, and one field
     is explained by the other.
     """
+    name = message("span.row_field", row="slot 5", field="relativeOffset")
     assert field_spans(LAYOUT, NAMES, bytes.fromhex("000000ab0000533e99"), 40, "slot 5") == [
-        Span(
-            40,
-            44,
-            message("span.row_field", row="slot 5", field="relativeOffset"),
-            "171",
-            OFFSET,
-            "at byte 21310",
-        ),
+        Span(40, 44, name, "171", OFFSET, "at byte 21310"),
         Span(44, 48, "position", "21,310", POSITION, ""),
     ]
 
@@ -95,6 +89,5 @@ def test_what_does_not_tile_is_reported(places, fault):
 def test_spans_of_a_stretch_are_complete():
     """A span with one byte in the stretch is returned from its start to its end."""
     tiles = [Span(at, at + 4, "x", "", PAYLOAD) for at in range(0, 16, 4)]
-    assert (
-        find_overlapping(tiles, 7, 9) == tiles[1:3] and find_overlapping(tiles, 4, 8) == tiles[1:2]
-    )
+    assert find_overlapping(tiles, 7, 9) == tiles[1:3]
+    assert find_overlapping(tiles, 4, 8) == tiles[1:2]
