@@ -293,8 +293,9 @@ def test_kill_9_leaves_the_catalog(broker, out, cache, tmp_path, in_process):
     assert catalog.read(out).info.rows["batches"] == 900
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_real_thing_says_nothing_but_its_own_words(broker, out, cache):
+    """As a run that is stopped, and its stdout is the object alone."""
     with command("ingest", broker, "--catalog", out, "--json", cache=cache) as process:
         printed = process.communicate()
     assert process.returncode == 0 and json.loads(printed[0])["rows"]["batches"] == 11

@@ -25,7 +25,7 @@ value_bytes = 40
 """
 # batches of 16 KiB as they are stored
 COMPRESSED = """
-batches = 300
+batches = 60
 batches_per_s = 20
 batch_bytes = 90000
 value_bytes = 300

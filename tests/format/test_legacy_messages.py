@@ -38,22 +38,17 @@ def answer(batch: bytes) -> tuple[list[tuple], str | None]:
     messages = legacy_messages.read(batch)
     records, fault = records_until_fault(batch)
     assert messages.fault == fault or messages.fault.what == fault.what
-    kinds = [
-        legacy_messages.TIMESTAMP_TYPES[kind] for kind in messages.rows["timestamp_type"].tolist()
-    ]
+    types = messages.rows["timestamp_type"].tolist()
+    kinds = [legacy_messages.TIMESTAMP_TYPES[kind] for kind in types]
     answers = [
-        (
-            record.offset,
-            record.timestamp_ms,
-            kind,
-            record.key,
-            record.value,
-            record.crc,
-            record.is_valid,
-        )
-        for record, kind in zip(records, kinds, strict=True)
+        (found.offset, found.timestamp_ms, kind, found.key, found.value, found.crc, found.is_valid)
+        for found, kind in zip(records, kinds, strict=True)
     ]
     return answers, fault and str(fault.what).rpartition("of the decompressed messages: ")[2]
+
+
+def offsets_of(batch: bytes) -> list[int]:
+    return [record[0] for record in answer(batch)[0]]
 
 
 def test_a_message_byte_by_byte():
@@ -94,18 +89,18 @@ def test_offsets_inside_magic_0_are_real_and_inside_magic_1_relative():
         )
         for magic in (0, 1)
     }
-    assert [record[0] for record in answer(wrapper(0, 5, inner[0]))[0]] == [0, 2, 5]
-    assert [record[0] for record in answer(wrapper(1, 45, inner[1]))[0]] == [40, 42, 45]
-    assert [record[0] for record in answer(wrapper(1, 0, inner[1]))[0]] == [0, 2, 5]
+    assert offsets_of(wrapper(0, 5, inner[0])) == [0, 2, 5]
+    assert offsets_of(wrapper(1, 45, inner[1])) == [40, 42, 45]
+    assert offsets_of(wrapper(1, 0, inner[1])) == [0, 2, 5]
     # the wrapper's magic decides
-    assert [record[0] for record in answer(wrapper(1, 5, inner[0]))[0]] == [0, 2, 5]
+    assert offsets_of(wrapper(1, 5, inner[0])) == [0, 2, 5]
 
 
 def test_a_cut_last_message_inside_moves_the_offsets():
     """The cut message is left out, and the wrapper's offset is that of the last whole message."""
     inner = b"".join(build_message(1, offset, b"k", b"v", timestamp_ms=9) for offset in range(3))
-    assert [record[0] for record in answer(wrapper(1, 10, inner[:-1]))[0]] == [9, 10]
-    assert [record[0] for record in answer(wrapper(0, 10, inner[:-1]))[0]] == [0, 1]
+    assert offsets_of(wrapper(1, 10, inner[:-1])) == [9, 10]
+    assert offsets_of(wrapper(0, 10, inner[:-1])) == [0, 1]
 
 
 def test_the_wrapper_says_whose_clock_it_was():
@@ -130,8 +125,7 @@ def test_the_wrapper_says_whose_clock_it_was():
 def test_a_wrong_checksum_inside_is_reported_and_stops_nothing():
     """Kafka's iterator does not look at it."""
     inner = bytearray(
-        build_message(1, 0, b"k", b"v", timestamp_ms=5)
-        + build_message(1, 1, b"k", b"v", timestamp_ms=5)
+        b"".join(build_message(1, offset, b"k", b"v", timestamp_ms=5) for offset in range(2))
     )
     inner[12] ^= 1
     batch = wrapper(1, 1, bytes(inner))
@@ -244,10 +238,8 @@ def test_lz4_of_magic_0_has_another_header_checksum():
     old = frame.replace(bytes.fromhex("604082"), bytes.fromhex("60401a"), 1)
     assert answer(build_message(0, 0, None, old, attributes=3))[1] is None
     assert answer(build_message(0, 0, None, frame, attributes=3))[1] is None
-    assert (
-        answer(build_message(1, 0, None, old, attributes=3))[1]
-        == "lz4: Stream frame descriptor corrupted"
-    )
+    refused = answer(build_message(1, 0, None, old, attributes=3))[1]
+    assert refused == "lz4: Stream frame descriptor corrupted"
 
 
 def test_a_wrapper_past_the_limit_is_given_up():

@@ -29,6 +29,21 @@ def packed_sizes(sizes: list[int], above: int = 0) -> str:
     return base64.b64encode(codec.compress("zstd", bytes(data))).decode()
 
 
+def parse(**changed: object) -> remote_segment.SegmentManifest:
+    return remote_segment.parse_manifest(json.dumps(FIXED | changed).encode())
+
+
+def segment_metadata(topic: str, partition: int, topic_id: str, offset: int = 0) -> dict:
+    named = {"topicId": topic_id, "topicPartition": {"topic": topic, "partition": partition}}
+    return {
+        "remoteLogSegmentId": {"topicIdPartition": named},
+        "startOffset": offset,
+        "endOffset": offset + 1,
+        "maxTimestampMs": 1,
+        "segmentLeaderEpochs": {"0": 0},
+    }
+
+
 def test_sizes_in_binary_are_as_documented():
     """ChunkSizesBinaryCodec of Aiven's plugin 1.1.1: count, base, width, values, the last in full."""
     data = bytes.fromhex("00000004 000003e8 02 0000 000a 012c 00000007")
@@ -46,7 +61,7 @@ def test_sizes_come_back(sizes):
 
 def test_chunks_of_fixed_size():
     """As the plugin describes them: 250 bytes in chunks of 100, stored in 110, 110 and 60."""
-    manifest = remote_segment.parse_manifest(json.dumps(FIXED).encode())
+    manifest = parse()
     assert manifest.chunks.tolist() == [(0, 100, 0, 110), (100, 100, 110, 110), (200, 50, 220, 60)]
     assert manifest.indexes["leader_epoch_checkpoint"] == (30, 5)
     assert "txnindex" not in manifest.indexes
@@ -57,11 +72,11 @@ def test_chunks_of_fixed_size():
     "change",
     [
         {"version": "2"},
-        {"chunkIndex": {**FIXED["chunkIndex"], "originalChunkSize": 0}},
-        {"chunkIndex": {**FIXED["chunkIndex"], "originalFileSize": 2**40}},
-        {"chunkIndex": {**FIXED["chunkIndex"], "type": "other"}},
-        {"chunkIndex": {**FIXED["chunkIndex"], "transformedChunkSize": -1}},
-        {"chunkIndex": {**FIXED["chunkIndex"], "type": "variable", "transformedChunks": "!"}},
+        {"chunkIndex": FIXED["chunkIndex"] | {"originalChunkSize": 0}},
+        {"chunkIndex": FIXED["chunkIndex"] | {"originalFileSize": 2**40}},
+        {"chunkIndex": FIXED["chunkIndex"] | {"type": "other"}},
+        {"chunkIndex": FIXED["chunkIndex"] | {"transformedChunkSize": -1}},
+        {"chunkIndex": FIXED["chunkIndex"] | {"type": "variable", "transformedChunks": "!"}},
         {"segmentIndexes": {"offset": {"position": -1, "size": 8}}},
         {"segmentIndexes": 3},
         {"remoteLogSegmentMetadata": {}},
@@ -69,7 +84,7 @@ def test_chunks_of_fixed_size():
 )
 def test_a_broken_manifest_is_refused(change):
     with pytest.raises(CorruptBytes):
-        remote_segment.parse_manifest(json.dumps(FIXED | change).encode())
+        parse(**change)
 
 
 @given(st.binary(max_size=40))
@@ -117,17 +132,15 @@ def test_other_names_are_not_accepted(name):
     ],
 )
 def test_chunk_sizes_that_java_would_wrap_are_refused(sizes):
-    manifest = FIXED | {"chunkIndex": FIXED["chunkIndex"] | sizes}
     with pytest.raises(CorruptBytes):
-        remote_segment.parse_manifest(json.dumps(manifest).encode())
+        parse(chunkIndex=FIXED["chunkIndex"] | sizes)
 
 
 def test_more_chunks_than_are_read():
     """Ten million chunks in some hundred bytes: none of them is created."""
     many = {"originalChunkSize": 1, "originalFileSize": remote_segment.MAX_CHUNKS + 1}
-    manifest = FIXED | {"chunkIndex": FIXED["chunkIndex"] | many}
     with pytest.raises(NotRead, match="more than the 100000 that are read"):
-        remote_segment.parse_manifest(json.dumps(manifest).encode())
+        parse(chunkIndex=FIXED["chunkIndex"] | many)
 
 
 @pytest.mark.parametrize(
@@ -146,28 +159,14 @@ def test_more_chunks_than_are_read():
     ],
 )
 def test_a_name_that_leads_elsewhere_is_refused(name):
-    topic, partition, topic_id = name
-    metadata = {
-        "remoteLogSegmentId": {
-            "topicIdPartition": {
-                "topicId": topic_id,
-                "topicPartition": {"topic": topic, "partition": partition},
-            }
-        },
-        "startOffset": 0,
-        "endOffset": 1,
-        "maxTimestampMs": 1,
-        "segmentLeaderEpochs": {"0": 0},
-    }
     with pytest.raises(CorruptBytes) as raised:
-        remote_segment.parse_manifest(
-            json.dumps(FIXED | {"remoteLogSegmentMetadata": metadata}).encode()
-        )
+        parse(remoteLogSegmentMetadata=segment_metadata(*name))
     assert str(raised.value).encode()
-    topic_id_partition = metadata["remoteLogSegmentId"]["topicIdPartition"]
-    topic_id_partition |= {"topicId": ID, "topicPartition": {"topic": "a.b-c_d", "partition": 7}}
-    good = json.dumps(FIXED | {"remoteLogSegmentMetadata": metadata}).encode()
-    assert remote_segment.parse_manifest(good).metadata.partition.directory == "a.b-c_d-7"
+
+
+def test_a_partition_has_the_name_of_its_directory():
+    manifest = parse(remoteLogSegmentMetadata=segment_metadata("a.b-c_d", 7, ID))
+    assert manifest.metadata.partition.directory == "a.b-c_d-7"
 
 
 @pytest.mark.parametrize(
@@ -176,22 +175,11 @@ def test_a_name_that_leads_elsewhere_is_refused(name):
 )
 def test_what_is_quoted_of_a_manifest_can_be_printed(fields):
     with pytest.raises(CorruptBytes) as raised:
-        remote_segment.parse_manifest(json.dumps(FIXED | fields).encode())
+        parse(**fields)
     assert 0 < len(str(raised.value).encode()) < 500
 
 
 def test_numbers_that_no_long_holds_are_refused():
     """Offsets of a segment are compared with those of arrays."""
-    metadata = {
-        "remoteLogSegmentId": {
-            "topicIdPartition": {"topicId": ID, "topicPartition": {"topic": "a", "partition": 0}}
-        },
-        "startOffset": 10**30,
-        "endOffset": 10**30,
-        "maxTimestampMs": 1,
-        "segmentLeaderEpochs": {"0": 0},
-    }
     with pytest.raises(CorruptBytes, match="no long holds"):
-        remote_segment.parse_manifest(
-            json.dumps(FIXED | {"remoteLogSegmentMetadata": metadata}).encode()
-        )
+        parse(remoteLogSegmentMetadata=segment_metadata("a", 0, ID, offset=10**30))
