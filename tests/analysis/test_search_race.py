@@ -85,11 +85,6 @@ def test_what_is_cold_is_what_page_cache_has_as_cold(warm_bytes):
     assert len(waits) == (2 if warm_bytes is None else 0)
 
 
-def test_no_tail_waits_with_the_warm_section_first():
-    for entries in range(1, 9000, 37):
-        assert tail_race(entries).warm.cold_pages == ()
-
-
 def test_far_behind_both_wait():
     segment = lesson_logs.log_of_keys(range(20_480)).segments[0]
     race = search_race.race(segment, "offset", 5000)
