@@ -4,15 +4,25 @@ import shutil
 
 import pytest
 
-from kafkaviz.analysis.broker_health import check
+from kafkaviz.analysis.broker_health import Health, check
 from tests.analysis.lab import Lab
+from tests.support.findings import only
 
 PLAIN = "clicks-none-0"
+FIRST = "00000000000000000000"
 
 
 @pytest.fixture(scope="module")
 def lab(clean, tmp_path_factory) -> Lab:
     return Lab(clean, tmp_path_factory.mktemp("names") / "kafka", [PLAIN])
+
+
+def check_with_file(lab: Lab, name: str) -> Health:
+    path = lab.path / PLAIN / name
+    path.write_bytes(b"junk")
+    health = check(lab.path, "4.3.1")
+    path.unlink()
+    return health
 
 
 @pytest.mark.parametrize(
@@ -30,11 +40,8 @@ def lab(clean, tmp_path_factory) -> Lab:
 )
 def test_a_file_of_another_name_is_reported_with_the_effect_of_a_start(name, consequence, lab):
     """LogLoader of 4.3.1 and 4.4.0 treats these names so (tests.simulate.test_load_faults)."""
-    path = lab.path / PLAIN / name
-    path.write_bytes(b"junk")
-    health = check(lab.path, "4.3.1")
-    path.unlink()
-    (found,) = [found for found in health.findings if found.code == "unknown-file"]
+    health = check_with_file(lab, name)
+    found = only(health, "unknown-file")
     assert found.file == f"{PLAIN}/{name}"
     assert found.consequence.key == f"consequence.{consequence}"
     assert (found.severity == "error") == (consequence == "name_makes_segment")
@@ -43,25 +50,13 @@ def test_a_file_of_another_name_is_reported_with_the_effect_of_a_start(name, con
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "._00000000000000000000.log",
-        "00000000000000000000 (1).index",
-        "x.snapshot",
-        "x.cleaned",
-        ".swap",
-    ],
+    [f"._{FIRST}.log", f"{FIRST} (1).index", "x.snapshot", "x.cleaned", ".swap"],
 )
 def test_a_name_that_ends_the_start_is_reported_once(name, lab):
-    path = lab.path / PLAIN / name
-    path.write_bytes(b"junk")
-    health = check(lab.path, "4.3.1")
-    path.unlink()
+    health = check_with_file(lab, name)
     (found,) = [found for found in health.findings if found.file == f"{PLAIN}/{name}"]
     assert (found.code, found.severity) == ("recovery-will-fail", "error")
     assert not health.restart.starts
-
-
-FIRST = "00000000000000000000"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +76,7 @@ def test_a_folder_is_reported_with_the_effect_of_a_start(name, consequence, lab)
     path.mkdir()
     health = check(lab.path, "4.3.1")
     path.rmdir()
-    (found,) = [found for found in health.findings if found.code == "unknown-file"]
+    found = only(health, "unknown-file")
     assert found.file == f"{PLAIN}/{name}" and found.message.key == "finding.folder"
     assert found.consequence.key == f"consequence.{consequence}"
     assert health.restart.starts
@@ -93,12 +88,12 @@ def test_an_index_next_to_a_folder_of_the_name_of_its_log_stays(lab):
     index = folder.with_suffix(".index")
     folder.mkdir()
     index.write_bytes(b"")
-    found = {found.code: found for found in check(lab.path, "4.3.1").findings}
+    found = only(check(lab.path, "4.3.1"), "orphan-index")
     folder.rmdir()
-    alone = {found.code: found for found in check(lab.path, "4.3.1").findings}
+    alone = only(check(lab.path, "4.3.1"), "orphan-index")
     index.unlink()
-    assert found["orphan-index"].consequence.key == "consequence.kept_beside_folder"
-    assert alone["orphan-index"].consequence.key == "consequence.deleted_at_start"
+    assert found.consequence.key == "consequence.kept_beside_folder"
+    assert alone.consequence.key == "consequence.deleted_at_start"
 
 
 def test_white_space_in_a_directory_name_ends_the_start_after_the_next(lab):
@@ -107,7 +102,7 @@ def test_white_space_in_a_directory_name_ends_the_start_after_the_next(lab):
     shutil.copytree(lab.path / PLAIN, folder)
     health = check(lab.path, "4.3.1")
     shutil.rmtree(folder)
-    (found,) = [found for found in health.findings if found.code == "directory-name-bad"]
+    found = only(health, "directory-name-bad")
     assert (found.file, found.partition) == (folder.name, folder.name)
     assert found.consequence.key == "consequence.name_with_space"
     assert health.restart.starts
