@@ -17,6 +17,7 @@ SPARK_PATIENCE_MS = 180_000
 NO_IDLE_SCRIPTS = "window.__kafkaviz_idle_scripts = []"
 GRAVE = ("serious", "critical")
 AXE_TRIES, FADED_MS = 8, 350  # Streamlit fades elements that are redrawn
+SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"  # no run of the page goes on
 MAX_STEPS = 25  # a tab remembers fifty; where it is full, Back and `history.length` tell less
 
 
