@@ -1,5 +1,6 @@
 """The content of an installed wheel: the whole app, or the core alone, from any folder."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -110,12 +111,8 @@ def run(python: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess
 
 def test_the_core_holds_all_that_is_in_git(wheels):
     """Every file of the package, the files next to it, and Spark's modules."""
-    git = subprocess.run(
-        ["git", "ls-files", "kafkaviz", "app.py", "pages", ".streamlit", "sample_data", "*.py"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    folders = ["kafkaviz", "app.py", "pages", ".streamlit", "sample_data", "*.py"]
+    git = subprocess.run(["git", "ls-files", *folders], cwd=ROOT, capture_output=True, text=True)
     if git.returncode != 0:
         pytest.skip("not a git checkout: there is no list of tracked files")
     beside = ("app.py", "pages/", ".streamlit/", "sample_data/")
@@ -161,42 +158,56 @@ def test_the_core_alone_checks_looks_up_and_dumps(core, tmp_path, killed):
     assert "payload:" in dump.stdout and "Traceback" not in dump.stderr
 
 
+# a command or a call: the packages that it names, and their extra
+LACKING = {
+    "run app": ("streamlit, plotly, pandas, pyarrow, duckdb and segno", "app"),
+    "run report . -o r.html": ("plotly", "app"),
+    "run ingest . --catalog c": ("pyspark, pandas and pyarrow", "spark"),
+    "run check s3://bucket/broker": ("pyarrow", "remote"),
+    "run records .": ("pyarrow", "arrow"),
+    "pipeline.register(None)": ("pyspark, pandas and pyarrow", "spark"),
+    "session.session()": ("pyspark, pandas and pyarrow", "spark"),
+    "kv.plot.broker(None)": ("plotly", "app"),
+    "kv.open_broker('s3://bucket/broker')": ("pyarrow", "remote"),
+    "kv.records('.')": ("pyarrow", "arrow"),
+}
+ASK_FOR_EACH = """
+import contextlib, io, json, sys
+import kafkaviz as kv
+from kafkaviz import pipeline
+from kafkaviz.__main__ import main
+from kafkaviz.extras import MissingPackages
+from kafkaviz.pipeline.spark import session
+answers = {}
+for call in sys.argv[1:]:
+    error = io.StringIO()
+    with contextlib.redirect_stderr(error):
+        try:
+            status = main(call.split()[1:]) if call.startswith("run ") else eval(call)
+            answers[call] = [status, error.getvalue()]
+        except MissingPackages as missing:
+            answers[call] = [2, f"kafkaviz: {missing}\\n"]
+print(json.dumps(answers))
+"""
+
+
+@pytest.fixture(scope="module")
+def answers(core, tmp_path_factory) -> dict[str, list]:
+    """Returns what the core answers to each of them, in a process without any extra."""
+    done = run(core, "-c", ASK_FOR_EACH, *LACKING, cwd=tmp_path_factory.mktemp("lacking"))
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("command", "packages", "extra"),
-    [
-        ("app", "streamlit, plotly, pandas, pyarrow, duckdb and segno", "app"),
-        ("report . -o r.html", "plotly", "app"),
-        ("ingest . --catalog c", "pyspark, pandas and pyarrow", "spark"),
-        ("check s3://bucket/broker", "pyarrow", "remote"),
-        ("records .", "pyarrow", "arrow"),
-    ],
-)
-def test_the_core_says_what_it_lacks(core, tmp_path, command, packages, extra):
-    """One line with the install command, and status 2."""
-    done = run(core, "-m", "kafkaviz", *command.split(), cwd=tmp_path)
+@pytest.mark.parametrize("call", LACKING)
+def test_the_core_says_what_it_lacks(answers, call):
+    """One line with the install command; status 2 of a command, MissingPackages of a function."""
+    packages, extra = LACKING[call]
     verb = "are" if " and " in packages else "is"
-    line = f"needs {packages}, which {verb} not installed here; run: pip install 'kafkaviz-core[{extra}]'"
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"kafkaviz: this {line}\n"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("call", "extra"),
-    [
-        ("import kafkaviz.pipeline as p; p.register(None)", "spark"),
-        ("from kafkaviz.pipeline.spark import session; session.session()", "spark"),
-        ("import kafkaviz as kv; kv.plot.broker(None)", "app"),
-        ("import kafkaviz as kv; kv.open_broker('s3://bucket/broker')", "remote"),
-        ("import kafkaviz as kv; kv.records('.')", "arrow"),
-    ],
-)
-def test_a_function_says_what_it_lacks(core, tmp_path, call, extra):
-    done = run(core, "-c", call, cwd=tmp_path)
-    last = done.stderr.splitlines()[-1]
-    assert last.startswith("kafkaviz.extras.MissingPackages: this needs p")
-    assert last.endswith(f"run: pip install 'kafkaviz-core[{extra}]'")
+    line = f"this needs {packages}, which {verb} not installed here"
+    install = f"run: pip install 'kafkaviz-core[{extra}]'"
+    assert answers[call] == [2, f"kafkaviz: {line}; {install}\n"]
 
 
 @pytest.mark.slow
