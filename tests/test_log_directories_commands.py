@@ -6,9 +6,11 @@ import pytest
 
 from kafkaviz.__main__ import main
 from tests.conftest import DATA, REPLICAS
+from tests.support.brokers import copy_partitions
 
 ARCHIVE = DATA / "kafka-4.4.0-jbod-killed-excerpt.tar.xz"
 NAMES = ("disk-a", "disk-b", "disk-c")
+QUICKLY = ("--seconds", "0")  # no time for samples of batches and codecs
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
@@ -23,6 +25,12 @@ def without_places(report: dict) -> dict:
     for directory in report["log_directories"]:
         text = text.replace(directory["path"], Path(directory["path"]).name)
     return json.loads(text)
+
+
+def moved(disks: Path, folder: Path) -> Path:
+    """Returns a copy of a partition in a log directory that has no metadata log."""
+    directory = copy_partitions(disks / "disk-b", folder / "disk-b", ())
+    return shutil.copytree(disks / "disk-a" / "orders-2", directory / "orders-2")
 
 
 @pytest.mark.slow
@@ -64,13 +72,11 @@ def test_two_brokers_are_refused_in_one_line(capsys):
 def test_the_text_has_a_part_for_each_directory(disks, tmp_path, capsys):
     """Totals of each and of all; a directory that goes offline is in the headline."""
     root = tmp_path / "broker"
+    root.mkdir()
     for name in NAMES:
-        (root / name).mkdir(parents=True)
-        for path in (disks / name).iterdir():
-            if path.is_file():
-                shutil.copy2(path, root / name)
-            elif path.name.startswith(("__cluster", "__transaction")):
-                shutil.copytree(path, root / name / path.name)
+        names = {path.name for path in (disks / name).iterdir()}
+        own = {each for each in names if each.startswith(("__cluster", "__transaction"))}
+        copy_partitions(disks / name, root / name, own)
     properties = root / "disk-c" / "meta.properties"
     properties.write_text(properties.read_text().replace("version=1", "version=7"))
     main(["check", *(str(root / name) for name in NAMES)])
@@ -82,7 +88,7 @@ def test_the_text_has_a_part_for_each_directory(disks, tmp_path, capsys):
 def test_tune_and_report_take_all_directories(disks, tmp_path, capsys):
     """The metadata log has the intervals, in another directory than most logs."""
     paths = [str(disks / name) for name in ("disk-c", "disk-a")]
-    source = said(capsys, "tune", *paths)["source"]
+    source = said(capsys, "tune", *paths, *QUICKLY)["source"]
     assert source["kind"] == "broker"
     out = tmp_path / "broker.html"
     report = said(capsys, "report", *paths, "-o", str(out), "--sha256")
@@ -121,18 +127,14 @@ def test_a_single_log_is_read_by_its_directory(disks, tmp_path, capsys, name, in
     """
     folder = disks / name
     if name == "moved":
-        shutil.copytree(disks / "disk-a" / "orders-2", tmp_path / "disk-b" / "orders-2")
-        folder = tmp_path / "disk-b" / "orders-2"
-        for path in (disks / "disk-b").iterdir():
-            if path.is_file():
-                shutil.copy2(path, tmp_path / "disk-b")
+        folder = moved(disks, tmp_path)
     log = folder / f"{0:020d}.log"
     one, whole = (said(capsys, "check", str(path)) for path in (log, folder))
     assert one["kafka_version"] == whole["kafka_version"]
     assert one["restart"]["clean"] is False and one["counts"] == whole["counts"]
     retention = {side["retention"][0]["retention_ms"]["value"] for side in (one, whole)}
     assert retention == ({86_400_000} if interval else {None})
-    current = said(capsys, "tune", str(log))["current"]
+    current = said(capsys, "tune", str(log), *QUICKLY)["current"]
     assert (current["unknown"] == []) == bool(interval)
     assert main(["rebuild", str(log), "--out", str(tmp_path / "out")]) == 0
     words = capsys.readouterr()
@@ -152,31 +154,22 @@ def test_a_closed_segment_is_not_said_to_be_the_end(clean, capsys):
 
 def test_other_log_directories_show_the_settings_of_a_partition(disks, tmp_path, capsys):
     """--log-dirs of lookup, rebuild and a replay: as if the metadata log were in its directory."""
-    folder = tmp_path / "disk-b" / "orders-2"
-    shutil.copytree(disks / "disk-a" / "orders-2", folder)
-    for path in (disks / "disk-b").iterdir():
-        if path.is_file():
-            shutil.copy2(path, tmp_path / "disk-b")
+    folder = moved(disks, tmp_path)
     others = ["--log-dirs", f"{disks / 'disk-a'},{disks / 'disk-c'}"]
     alone = said(capsys, "lookup", str(folder), "--offset", "7600")
     together = said(capsys, "lookup", str(folder), "--offset", "7600", *others)
     beside = said(capsys, "lookup", str(disks / "disk-a" / "orders-2"), "--offset", "7600")
     assert alone["unknown"] == ["index.interval.bytes"] and together == beside
     assert alone["searches"] != beside["searches"] and alone["answer"] == beside["answer"]
-    files = []
-    for number, arguments in enumerate(
-        ([str(folder), *others], [str(disks / "disk-a" / "orders-2")], [str(folder)])
-    ):
-        out = tmp_path / f"out-{number}"
-        segments = said(capsys, "rebuild", *arguments, "--out", str(out))["segments"]
-        files.append([segment["files"] for segment in segments])
-    assert files[0] == files[1] != files[2]
-    counts = []
+    files, counts = [], []
     inputs = [str(folder), *others], [str(disks / "disk-a" / "orders-2")], [str(folder)]
     for number, arguments in enumerate(inputs):
-        out = str(tmp_path / f"replay-{number}")
-        replayed = said(capsys, "simulate", "--replay", *arguments, "--out", out)["segments"]
-        counts.append(replayed[0]["offset_entries"])
+        out = tmp_path / str(number)
+        segments = said(capsys, "rebuild", *arguments, "--out", f"{out}-built")["segments"]
+        files.append([segment["files"] for segment in segments])
+        replayed = said(capsys, "simulate", "--replay", *arguments, "--out", f"{out}-replayed")
+        counts.append(replayed["segments"][0]["offset_entries"])
+    assert files[0] == files[1] != files[2]
     assert counts[0] == counts[1] > counts[2]
 
 
@@ -189,7 +182,8 @@ def test_log_dirs_of_another_broker_are_refused(disks, capsys):
 def test_a_partition_below_a_directory_of_an_archive_is_one(disks, capsys):
     """By its path in the archive: no broker whose default interval would be asked for."""
     folder, packed = (
-        said(capsys, "tune", str(path / "disk-a" / "orders-2")) for path in (disks, ARCHIVE)
+        said(capsys, "tune", str(path / "disk-a" / "orders-2"), *QUICKLY)
+        for path in (disks, ARCHIVE)
     )
     assert packed["source"]["kind"] == "partition"
     assert packed["current"] == folder["current"]
