@@ -6,25 +6,27 @@ from pathlib import Path
 from kafkaviz import messages
 
 ROOT = Path(__file__).parents[2]
+CHINESE = messages.catalogue("zh")
 HAN = "[\u4e00-\u9fff]"
+BESIDE = "[,;:?!A-Za-z0-9`]"
+UNTIDY = re.compile(f"{HAN}{BESIDE}|{BESIDE}{HAN}|{HAN} {HAN}")
+PLACE = re.compile(r"\{[^}]*\}")
 KEY = re.compile(r"^[a-z-]+: ")  # of a block: its text follows an English colon
 
 
 def test_chinese_is_translated():
     """Only a Kafka name, a unit or places need no Chinese character."""
-    own_words = {
-        key: re.sub(r"\{[^}]*\}", "", text) for key, text in messages.catalogue("zh").items()
-    }
+    own_words = {key: PLACE.sub("", text) for key, text in CHINESE.items()}
     english = messages.catalogue(messages.ENGLISH)
     assert [
         key
         for key, text in own_words.items()
-        if re.search(r"[a-z]{3} [a-z]{2}", text) and not re.search(r"[\u4e00-\u9fff]", text)
+        if re.search(r"[a-z]{3} [a-z]{2}", text) and not re.search(HAN, text)
     ] == []
     assert [
         key
         for key, text in own_words.items()
-        if messages.catalogue("zh")[key] == english.get(key)
+        if CHINESE[key] == english.get(key)
         and sum(len(word) > 2 and word.isalpha() for word in text.split()) > 1
     ] == []
 
@@ -33,10 +35,7 @@ def untidy(text: str) -> bool:
     """Returns whether a Han character is next to foreign punctuation, or to a Latin letter or digit
     without a space.
     """
-    beside = "[,;:?!A-Za-z0-9`]"
-    return bool(
-        re.search(f"{HAN}{beside}|{beside}{HAN}|{HAN} {HAN}", re.sub(r"\{[^}]*\}", "§", text))
-    )
+    return bool(UNTIDY.search(PLACE.sub("§", text)))
 
 
 def test_chinese_has_its_own_signs():
@@ -47,13 +46,7 @@ def test_chinese_has_its_own_signs():
         for file in files
         for line in file.read_text(encoding="utf-8").splitlines()
     ]
-    assert (
-        len(lessons) > 500
-        and [text for text in (*messages.catalogue("zh").values(), *lessons) if untidy(text)] == []
-    )
-    assert (
-        untidy("偏移量a")
-        and untidy("偏移量,")
-        and untidy("偏移量 偏移量")
-        and not untidy("偏移量 a，`b` 偏移量")
-    )
+    assert len(lessons) > 500
+    assert [text for text in (*CHINESE.values(), *lessons) if untidy(text)] == []
+    samples = ("偏移量a", "偏移量,", "偏移量 偏移量", "偏移量 a，`b` 偏移量")
+    assert list(map(untidy, samples)) == [True, True, True, False]

@@ -5,6 +5,7 @@ A glossary entry names the other words that Kafka's sources and other texts have
 """
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,13 +73,20 @@ FILES = [
 RULES = {"zh/README.md"}  # says itself which words are not used
 
 
+@cache
+def text_of(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
+
+
 def lines_with(pattern: str) -> list[str]:
     """Returns the lines that have a word, except for the other names in the glossary."""
     found = []
     for file in FILES:
         if "/".join(file.parts[-2:]) in RULES:
             continue
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        whole = text_of(file)
+        lines = whole.splitlines() if re.search(pattern, whole, re.IGNORECASE) else []
+        for number, line in enumerate(lines, 1):
             text = without_other_names(line) if file.name == "glossary.toml" else line
             if re.search(pattern, text, re.IGNORECASE):
                 found.append(f"{file.relative_to(ROOT)}:{number}: {line.strip()}")
