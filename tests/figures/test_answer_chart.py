@@ -21,13 +21,15 @@ SWEEP = pa.table(
 )
 
 
+def each_minute(start: int) -> pa.Table:
+    times = [start + step * 60_000 for step in range(5)]
+    return pa.table({"timestamp_ms": times, "n": [1, 5, 2, 8, 3]})
+
+
 def test_every_question_has_a_name_and_a_query_of_its_own():
     for what in ("name", "text", "sql"):
-        assert (
-            len({getattr(question, what) for question in QUESTIONS})
-            == len(QUESTIONS)
-            == len(QUESTION_BY_NAME)
-        )
+        values = {getattr(question, what) for question in QUESTIONS}
+        assert len(values) == len(QUESTIONS) == len(QUESTION_BY_NAME)
     for question in QUESTIONS:
         assert find_question(f"\n {question.sql}\n\n") is question
         assert question.sql == question.sql.strip()
@@ -44,12 +46,8 @@ def test_a_question_says_what_is_drawn():
     assert view.column == "bytes_a_record"
     assert view.names == ("zstd", "none") and view.values == (31.5, 100.0)
     assert view.tails == ("31.5 B, 540 batches, 381 KiB", "100 B, 100 batches, 87.9 KiB")
-    assert chart.drawable_columns(CODECS, QUESTION_BY_NAME["codecs"]) == [
-        "bytes_a_record",
-        "batches",
-        "records",
-        "log_bytes",
-    ]
+    columns = chart.drawable_columns(CODECS, QUESTION_BY_NAME["codecs"])
+    assert columns == ["bytes_a_record", "batches", "records", "log_bytes"]
 
 
 def test_another_column_of_it_is_drawn_without_its_words():
@@ -82,15 +80,8 @@ def test_a_number_reads_in_the_unit_of_its_column(column, value, words):
 
 
 def test_rows_are_distinguished():
-    rows = pa.table(
-        {
-            "broker": ["b", "b"],
-            "topic": ["t", "t"],
-            "partition": [0, 0],
-            "base_offset": [7, 8500],
-            "size_bytes": [5, 6],
-        }
-    )
+    same = {"broker": ["b", "b"], "topic": ["t", "t"], "partition": [0, 0]}
+    rows = pa.table({**same, "base_offset": [7, 8500], "size_bytes": [5, 6]})
     view = chart.view(rows)
     assert view.names == ("t-0 7", "t-0 8\u202f500")
     assert chart.drawable_columns(rows) == ["size_bytes"]
@@ -119,12 +110,7 @@ def test_a_column_that_rises_is_an_axis():
     assert drawn.layout.xaxis.type == "log"
     assert drawn.layout.xaxis.ticktext[0] == "64 B"
     assert list(drawn.data[0].x) == list(view.x)
-    at = pa.table(
-        {
-            "timestamp_ms": [1_790_000_000_000 + step * 60_000 for step in range(5)],
-            "n": [1, 5, 2, 8, 3],
-        }
-    )
+    at = each_minute(1_790_000_000_000)
     moments = chart.figure(chart.view(at), "dark")
     assert str(moments.data[0].x[0]).startswith("2026-09-21T14:13:20")
     assert list(moments.data[0].y) == [1, 5, 2, 8, 3]
@@ -132,12 +118,7 @@ def test_a_column_that_rises_is_an_axis():
 
 def test_times_beyond_the_calendar_are_numbers():
     """Some producers' clocks count microseconds."""
-    at = pa.table(
-        {
-            "timestamp_ms": [1_790_000_000_000_000 + step * 60_000 for step in range(5)],
-            "n": [1, 5, 2, 8, 3],
-        }
-    )
+    at = each_minute(1_790_000_000_000_000)
     assert chart.figure(chart.view(at), "dark").data[0].x[0] == 1_790_000_000_000_000
 
 

@@ -102,7 +102,7 @@ def test_the_window_around_the_parting(partitions):
     assert not replica_axis.can_zoom(partitions["auctions-0"])
 
 
-@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("mode", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 def test_every_partition_is_drawn(comparison, mode):
     partition_map.figure(partition_map.view(comparison), mode)
     for item in comparison.partitions:

@@ -1,6 +1,7 @@
 """The map of a disk and its tables, compared with sums by hand and with `du`."""
 
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,11 @@ from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.units import format_bytes, ungroup
 
 MIB = 1 << 20
+
+
+@cache
+def checked(root: Path) -> Health:
+    return check(root)
 
 
 def short_names(broker: Broker) -> dict[str, str]:
@@ -60,9 +66,9 @@ def test_every_use_has_one_group():
 @pytest.mark.parametrize("name", ["clean", "damaged", "killed"])
 def test_the_tables_add_up_to_the_byte(name, request):
     root = request.getfixturevalue(name)
-    broker = open_broker(root)
-    shares = check(broker).all_shares()
-    uses = disk_map.use_table(shares, short_names(broker))
+    health = checked(root)
+    shares = health.all_shares()
+    uses = disk_map.use_table(shares, short_names(health.broker))
     *rows, lengths, space = [numbers(row[1:]) for row in uses.rows]
     assert [sum(column) for column in zip(*rows, strict=True)] == lengths == [file_lengths(root)]
     assert space == [du_bytes(root)]
@@ -108,15 +114,15 @@ def test_holes_are_taken_from_preallocated_bytes():
 
 def test_the_ends_of_blocks_are_drawn_so_that_a_bar_is_as_long_as_its_number(clean):
     """rolls-by-time, with many small files, takes more blocks than append-time with more bytes."""
-    broker = open_broker(clean)
-    shares = check(broker).all_shares()
+    health = checked(clean)
+    shares = health.all_shares()
     view = disk_map.topics_view(shares)
     assert [bar.size_bytes for bar in view.bars] == [bar.allocated_bytes for bar in view.bars]
     ends = {
         bar.name: bar.parts[-1].size_bytes for bar in view.bars if bar.parts[-1].group == "blocks"
     }
     assert ends["rolls-by-time"] > ends["append-time"] > 0
-    total = disk_map.directories_view(shares, short_names(broker))
+    total = disk_map.directories_view(shares, short_names(health.broker))
     assert total.legend[-1][0] == "blocks"
 
 
@@ -155,7 +161,7 @@ def test_four_thousand_partitions_are_quick():
 
 @pytest.fixture(scope="module")
 def health(damaged) -> Health:
-    return check(damaged)
+    return checked(damaged)
 
 
 def test_the_freeing_table_has_a_row_per_step(health):

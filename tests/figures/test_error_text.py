@@ -61,18 +61,8 @@ def test_an_error_of_the_system_is_reported(number, chinese, tmp_path):
 
 
 BROKEN = (
-    "x",
-    "x = ",
-    "[a",
-    "[[a]",
-    "x = 1\nx = 2",
-    "x = [1",
-    'x = "a',
-    "x = 1 y = 2",
-    "x = {a=1, a=2}",
-    "a.b = 1\n[a]",
-    'x = "\\q"',
-    "x = 2026-99-99",
+    *("x", "x = ", "[a", "[[a]", "x = 1\nx = 2", "x = [1", 'x = "a', "x = 1 y = 2"),
+    *("x = {a=1, a=2}", "a.b = 1\n[a]", 'x = "\\q"', "x = 2026-99-99"),
 )
 
 

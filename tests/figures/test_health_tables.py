@@ -40,27 +40,17 @@ def test_what_changes_most_comes_first():
 
 def test_many_alike_are_one_row():
     """By kind and cause, with their number."""
-    table = tables.steps_table(
-        started(
-            *(step(f"t-{number}") for number in range(4)), step("x-0", "delete", "orphan-index")
-        )
-    )
+    orphan = step("x-0", "delete", "orphan-index")
+    table = tables.steps_table(started(*(step(f"t-{number}") for number in range(4)), orphan))
     assert [row.cells[1] for row in table.rows] == ["x-0/7.index", "4 files in 4 topic-partitions"]
     assert [row.is_one for row in table.rows] == [True, False] and "t-3" in table.rows[1].hover[1]
-    within = tables.steps_table(
-        started(
-            *(
-                step("t-0", "delete", "leftover-deleted", f"{number}.log", size_bytes=10)
-                for number in range(4)
-            )
-        )
-    )
+    leftovers = [
+        step("t-0", "delete", "leftover-deleted", f"{number}.log", size_bytes=10)
+        for number in range(4)
+    ]
+    within = tables.steps_table(started(*leftovers))
     assert within.title == "Steps of every startup: 4 steps, grouped into 1 row"
-    rows = tables.steps_table(
-        started(
-            *(step(f"t-{number}") for number in range(9)), step("x-0", "delete", "orphan-index")
-        )
-    )
+    rows = tables.steps_table(started(*(step(f"t-{number}") for number in range(9)), orphan))
     assert rows.title == "Startup steps: 10 steps, grouped into 2 rows" and len(rows.rows) == 2
     assert within.rows[0].cells[:3] == ("Deletes", "4 files in t-0", "40 B in length")
     assert within.shown == tables.FIRST_ROWS

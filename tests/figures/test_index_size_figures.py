@@ -40,13 +40,8 @@ SAFE = SafeIndexSize(150, 3_628_320, RollCause.TIME_INDEX_FULL)
 
 
 def curve(outcomes: Outcomes, today: int = TODAY, considered: int = TODAY, **options):
-    return index_size_curve.view(
-        outcomes[150],
-        NEW,
-        today_bytes=today,
-        considered_bytes=considered,
-        **{"safe": SAFE, **options},
-    )
+    options = {"today_bytes": today, "considered_bytes": considered, "safe": SAFE, **options}
+    return index_size_curve.view(outcomes[150], NEW, **options)
 
 
 def size_map(outcomes: Outcomes, considered: tuple[int, int] = (150, TODAY)):
@@ -69,10 +64,8 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
     )
     assert (view.sizes[view.today], view.considered) == (TODAY, None)
     assert view.cold_us.tolist() == [each.cold_us(NEW).typical for each in outcomes[150]]
-    assert (view.log_bytes[view.today], view.causes[view.today]) == (
-        5831,
-        RollCause.TIME_INDEX_FULL,
-    )
+    assert view.log_bytes[view.today] == 5831
+    assert view.causes[view.today] == RollCause.TIME_INDEX_FULL
     assert view.full_until == 3_628_320
     assert view.safe_sizes == ((3_628_320, "today: time index full below 3.46 MiB"),)
 
@@ -209,11 +202,8 @@ def test_the_rows_are_the_outcomes(outcomes):
     still = replace(outcomes[150][0], open_ms=0.0)
     first, second = index_size_curve.rows([still, outcomes[150][1]], NEW)
     row = dict(zip(index_size_curve.COLUMNS, second, strict=True))
-    assert (row["segment_index_bytes"], row["offset_slots"], row["usable_time_slots"]) == (
-        128,
-        16,
-        9,
-    )
+    assert (row["segment_index_bytes"], row["offset_slots"]) == (128, 16)
+    assert row["usable_time_slots"] == 9
     assert (row["ends_a_segment"], row["segment_log_bytes"]) == ("time-index-full", 2261)
     assert (row["entries"], row["tail_probes"], row["plain_probes_mean"]) == (9, 5, 4.222)
     assert first[index_size_curve.COLUMNS.index("rolls_a_day")] == ""
@@ -273,10 +263,8 @@ def test_the_map_is_drawn_as_it_is(outcomes, mode):
     assert trace(figure, "cost").showscale
     assert trace(figure, "cost").colorbar.ticktext[0] == "500 µs"
     assert trace(figure, "safe").y.tolist() == (np.log2(view.safe_bytes) - 0.5).tolist()
-    assert (trace(figure, "today").x[0], trace(figure, "today").y[0]) == (
-        np.log2(150),
-        np.log2(TODAY),
-    )
+    assert trace(figure, "today").x[0] == np.log2(150)
+    assert trace(figure, "today").y[0] == np.log2(TODAY)
     assert trace(figure, "considered").y[0] == np.log2(DEFAULT)
     assert {"<b>today</b>", "<b>what if</b>", "1 MiB"} <= set(notes(figure))
 

@@ -50,10 +50,8 @@ def test_a_lookup_is_drawn_probe_by_probe(partition, mode):
     assert figure.data[0].y == tuple(probe.slot for probe in search.slot_search.probes)
     assert figure.data[1].y == (search.slot_search.slot,)
     [warm] = figure.layout.shapes
-    assert (warm.y0, warm.y1) == (
-        search.slot_search.warm_from_slot,
-        len(partition.segment(10905).offset_index) - 1,
-    )
+    assert warm.y0 == search.slot_search.warm_from_slot
+    assert warm.y1 == len(partition.segment(10905).offset_index) - 1
     assert figure.layout.paper_bgcolor == colours(mode)["bg"]
 
 
@@ -71,10 +69,8 @@ def test_a_timestamp_has_a_panel_for_each_index(broker):
 def test_rolls_and_tuning_have_the_title_of_their_pages(broker):
     orders = broker.partition("orders-0")
     assert kv.plot.rolls(orders).layout.title.text == "2 rolls: 2 by size"
-    assert (
-        "2.1 headers at 4 KiB, and 8.4 headers at 64 KiB"
-        in kv.plot.tuning(orders).layout.title.text
-    )
+    title = kv.plot.tuning(orders).layout.title.text
+    assert "2.1 headers at 4 KiB, and 8.4 headers at 64 KiB" in title
 
 
 def test_an_empty_lookup_is_no_fault(broker):

@@ -26,6 +26,7 @@ from tests.support.plotly_figures import notes, trace
 MODES = ("light", "dark")
 T = "\u202f"
 START_MS = 1_700_000_000_000
+OTHER_SETTINGS = "500 + 9, under other settings than today's"
 
 
 def stream(count: int, size_bytes: int = 1000, apart_ms: int = 100) -> np.ndarray:
@@ -69,12 +70,8 @@ def test_rows_run_to_the_limit_that_trips(mode):
     assert view.caption.endswith("the first to touch it causes the roll.")
     assert view.count == 4
     first = view.rows[0]
-    assert (first.name, first.cause, first.reason, first.colour) == (
-        "0",
-        "size",
-        f"10{T}000 + 1{T}000 > 10{T}000 B",
-        "log",
-    )
+    assert (first.name, first.cause) == ("0", "size")
+    assert (first.reason, first.colour) == (f"10{T}000 + 1{T}000 > 10{T}000 B", "log")
     assert first.lines[0].tolist() == [0, 0, 0, 0, 0]
     assert first.lines[-1, :2].tolist() == [1000, 1]
     assert first.lines[-1, 2] < 1
@@ -192,36 +189,16 @@ def test_nothing_to_draw():
 @pytest.mark.parametrize(
     ("reason", "cause", "because", "ink"),
     [
-        (
-            RollReason(RollCause.TIME, 60_006, 60_000, 9),
-            "time",
-            f"60{T}006 ms > 60{T}000 ms",
-            "ink",
-        ),
-        (
-            RollReason(RollCause.TIME_INDEX_FULL, 24, 24, 9),
-            "time index",
-            "24 of 24 usable slots",
-            "time_text",
-        ),
-        (
-            RollReason(RollCause.OFFSET_INDEX_FULL, 37, 37, 9),
-            "offset index",
-            "37 of 37 slots",
-            "offset_text",
-        ),
-        (
-            RollReason(RollCause.SIZE, 500, 1000, 9),
-            "size",
-            "500 + 9, under other settings than today's",
-            "log_text",
-        ),
-        (RollReason(RollCause.OFFSET_OVERFLOW, 2**31, 2**31 - 1, 9), "offset range", None, "ink"),
+        ((RollCause.TIME, 60_006, 60_000), "time", f"60{T}006 ms > 60{T}000 ms", "ink"),
+        ((RollCause.TIME_INDEX_FULL, 24, 24), "time index", "24 of 24 usable slots", "time_text"),
+        ((RollCause.OFFSET_INDEX_FULL, 37, 37), "offset index", "37 of 37 slots", "offset_text"),
+        ((RollCause.SIZE, 500, 1000), "size", OTHER_SETTINGS, "log_text"),
+        ((RollCause.OFFSET_OVERFLOW, 2**31, 2**31 - 1), "offset range", None, "ink"),
         (None, "not seen", None, "ink_3"),
     ],
 )
 def test_causes_in_words(reason, cause, because, ink):
-    segment = segment_history(reason)
+    segment = segment_history(reason and RollReason(*reason, 9))
     assert roll_text.history_cause(segment) == cause
     assert roll_text.text_colour(segment) == ink
     assert because is None or roll_text.history_reason(segment) == because
@@ -238,14 +215,8 @@ def test_curves_of_the_defaults(mode):
     assert view.title == "Batches of 1000 B: up to 1.78 kB/s, time decides; above it, size"
     assert view.log_point[1] == pytest.approx(2**30 / 5000, rel=1e-3)
     figure = limit_curves.figure(view, mode)
-    assert {trace.name for trace in figure.data} == {
-        "lowest",
-        "size",
-        "time",
-        "offset index",
-        "time index",
-        "here",
-    }
+    lines = {"lowest", "size", "time", "offset index", "time index", "here"}
+    assert {trace.name for trace in figure.data} == lines
     assert trace(figure, "here").x == (5000,)
     names = set(notes(figure))
     assert {"<b>mean, 5 kB/s</b>", "time until a roll", "bytes written to the partition"} <= names
@@ -348,9 +319,8 @@ def test_every_step_has_its_reason():
     view = growth_figure.view(lesson_growth.first_segments(), "a")
     words = dict(enumerate(view.sentences))
     assert words[0].endswith(f"10{T}485{T}760 and 10{T}485{T}756 B, and nothing is written in them")
-    assert (
-        words[1]
-        == f"The segment's first batch: 0 B since the last entry, not above 4{T}096: no entry"
+    assert words[1] == (
+        f"The segment's first batch: 0 B since the last entry, not above 4{T}096: no entry"
     )
     assert words[2] == f"1{T}000 B since the last entry, not above 4{T}096: no entry"
     assert (
@@ -381,28 +351,17 @@ def test_the_message_counts_what_it_shows():
 
 
 def test_what_kafka_refuses_is_reported():
-    story = lesson_growth.grow(
-        LogConfig(segment_bytes=500),
-        [lesson_growth.Append(100, 1, 5), lesson_growth.Append(600, 1, 6)],
-        0,
-    )
-    assert (
-        growth_figure.view(story, "a")
-        .sentences[-1]
-        .startswith("Kafka refuses this batch: org.apache.kafka")
-    )
+    appends = [lesson_growth.Append(100, 1, 5), lesson_growth.Append(600, 1, 6)]
+    story = lesson_growth.grow(LogConfig(segment_bytes=500), appends, 0)
+    sentence = growth_figure.view(story, "a").sentences[-1]
+    assert sentence.startswith("Kafka refuses this batch: org.apache.kafka")
 
 
 def test_steps_without_timestamps():
-    view = growth_figure.view(
-        lesson_growth.grow(
-            LogConfig(index_interval_bytes=0), [lesson_growth.Append(100, 1, -1)] * 3, 0
-        ),
-        "a",
-    )
-    assert view.sentences[-1].endswith(
-        "The newest timestamp is not known: maybeAppend writes nothing"
-    )
+    appends = [lesson_growth.Append(100, 1, -1)] * 3
+    story = lesson_growth.grow(LogConfig(index_interval_bytes=0), appends, 0)
+    sentence = growth_figure.view(story, "a").sentences[-1]
+    assert sentence.endswith("The newest timestamp is not known: maybeAppend writes nothing")
 
 
 def test_few_batches_are_one_stretch():
@@ -415,10 +374,17 @@ def test_few_batches_are_one_stretch():
 # ---- both, as Plotly gets them
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("segment_ms", [1000, 60_000, 10**12])
-@pytest.mark.parametrize("segment_index_bytes", [12, 24, 10_000])
-@pytest.mark.parametrize("bytes_per_s", [0, 5000])
+@pytest.mark.parametrize(
+    ("bytes_per_s", "segment_index_bytes", "segment_ms", "mode"),
+    [
+        (0, 12, 1000, "light"),
+        (0, 24, 60_000, "dark"),
+        (0, 10_000, 10**12, "light"),
+        (5000, 12, 60_000, "dark"),
+        (5000, 24, 10**12, "light"),
+        (5000, 10_000, 1000, "dark"),
+    ],
+)
 def test_they_are_sent_as_plotly_would_send_them(
     bytes_per_s, segment_index_bytes, segment_ms, mode
 ):

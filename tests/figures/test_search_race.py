@@ -33,10 +33,8 @@ TAIL = view(7168, 7168)
 def test_the_question_says_which_entry_it_is():
     """The entry at which a middle moves to a cold page is named, next to the one before."""
     jump, before = jump_views()
-    assert (jump.question, before.question) == (
-        say("search_race.question_jump_1"),
-        say("search_race.question_before"),
-    )
+    assert jump.question == say("search_race.question_jump_1")
+    assert before.question == say("search_race.question_before")
     assert (jump.other, before.other) == ("One entry earlier", "One entry later")
     assert jump.at == "{result} A middle had just moved to this cold page."
     assert (before.at, TAIL.at) == ("{result} The middles move one entry later.", "")
@@ -106,12 +104,8 @@ def test_the_model_is_called_one():
 def test_the_message_is_plain_values():
     message = json.loads(json.dumps(search_race.browser_payload([TAIL], "key")))
     (race,) = message["races"]
-    assert [(disk["name"], disk["read_us"]) for disk in message["disks"]] == [
-        ("nvme", 100),
-        ("ssd", 140),
-        ("hdd", 12000),
-        ("cloud-volume", 1000),
-    ]
+    read_us = {disk["name"]: disk["read_us"] for disk in message["disks"]}
+    assert read_us == {"nvme": 100, "ssd": 140, "hdd": 12000, "cloud-volume": 1000}
     assert message["disks"][2]["label"] == "hard disk, 12.0 ms per page"
     assert race["lanes"][0]["steps"][1] == {"slot": 3584, "cells": [7]}
 

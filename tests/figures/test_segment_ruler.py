@@ -37,17 +37,11 @@ def test_lanes_say_what_they_lack():
     )
     assert view.index == IndexLane(1, 6, "zeros", "no entry", False, 3)
     assert view.times == IndexLane(2, 8, "zeros", "no entry", False, 0)
-    assert (
-        ruler.view(
-            arrays.anatomy(table, entries, times, state="active", unwritten=(5, 6)),
-            Selection("", 0),
-        ).index.unwritten
-        == "never_written"
-    )
+    active = arrays.anatomy(table, entries, times, state="active", unwritten=(5, 6))
+    assert ruler.view(active, Selection("", 0)).index.unwritten == "never_written"
     old = arrays.anatomy(arrays.wrapped(table, range(9)), entries, arrays.time_entries([]))
-    assert (
-        ruler.view(old, Selection("", 0)).times.words
-        == "no entry: messages of magic 0 have no timestamp"
+    assert ruler.view(old, Selection("", 0)).times.words == (
+        "no entry: messages of magic 0 have no timestamp"
     )
 
 
@@ -60,12 +54,8 @@ def test_the_message_holds_the_view():
     message = ruler.browser_payload(view, "a segment", {"tp": "orders-0"})
     words, tables, overview = unpacked(message)
     assert int.from_bytes(message[:8], "little") % 8 == 0
-    assert (words["key"], words["address"], words["base"], words["title"]) == (
-        "a segment",
-        {"tp": "orders-0"},
-        str(2**60),
-        view.title,
-    )
+    assert (words["key"], words["address"]) == ("a segment", {"tp": "orders-0"})
+    assert (words["base"], words["title"]) == (str(2**60), view.title)
     assert words["asked"] == {"offset": str(2**60 + 7), "row": 7, "why": "", "slot": -1, "time": -1}
     assert words["slice"]["rows"] == 1200
     assert words["lanes"]["index"]["written"] == len(segment_anatomy.index.entries)
@@ -194,10 +184,8 @@ def test_a_slice_has_the_entries_of_its_rows():
     segment_anatomy = even(9001)
     part = find_slice(segment_anatomy, 3000)
     positions = segment_anatomy.index.entries["position"][part.from_slot : part.to_slot]
-    inside = (
-        segment_anatomy.batches.all_rows()["position"][part.from_row],
-        segment_anatomy.batches.all_rows()["position"][part.to_row - 1],
-    )
+    rows = segment_anatomy.batches.all_rows()["position"]
+    inside = rows[part.from_row], rows[part.to_row - 1]
     assert positions[0] <= inside[0] < positions[1]
     assert positions[-1] <= inside[1] < segment_anatomy.index.entries["position"][part.to_slot]
     # here every entry has its time
@@ -228,30 +216,16 @@ def test_columns_are_those_of_the_segment():
     """Offsets are relative; NONE where a link has no other end or a time entry no slot."""
     segment_anatomy = even(9, base_offset=2**60)
     columns = sent(segment_anatomy, 4)[1]
-    assert (
-        columns["batch"]["base_offset"].tolist()
-        == list(range(9))
-        == columns["batch"]["last_offset"].tolist()
-    )
+    for name in ("base_offset", "last_offset"):
+        assert columns["batch"][name].tolist() == list(range(9))
     assert columns["batch"]["slot"].tolist() == [NONE] * 5 + [0] + [NONE] * 3
     assert columns["batch"]["via"].tolist() == [NONE] * 5 + [0] * 4
     entry = {name: column.tolist() for name, column in columns["entry"].items()}
-    assert entry == {
-        "key": [5],
-        "position": [500],
-        "batch": [5],
-        "home": [5],
-        "home_position": [500],
-        "time": [0],
-        "aim": [0],
-    }
+    batch = {"position": [500], "batch": [5], "home": [5], "home_position": [500]}
+    assert entry == {"key": [5], **batch, "time": [0], "aim": [0]}
     time = {name: column.tolist() for name, column in columns["time"].items()}
-    assert (time["offset"], time["slot"], time["batch"], time["true"]) == (
-        [5, 8],
-        [0, NONE],
-        [5, 8],
-        [True, True],
-    )
+    assert (time["offset"], time["slot"], time["batch"]) == ([5, 8], [0, NONE], [5, 8])
+    assert time["true"] == [True, True]
 
 
 def test_offsets_that_damage_pushed_beyond_int64():

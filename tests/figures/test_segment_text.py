@@ -32,10 +32,8 @@ INACTIVE = (
         (
             "obsolete-2019-0.d9e2420e43c24fe7bcf8a819bf93d888-delete",
             0,
-            (
-                "The index was created at 10 MiB and 1 310 694 of its 1 310 720 slots were never "
-                "written"
-            ),
+            "The index was created at 10 MiB and 1 310 694 of its 1 310 720 slots were never "
+            "written",
         ),
     ],
 )
@@ -92,39 +90,34 @@ def test_findings_that_no_sample_shows():
     )
     inside = arrays.anatomy(table, arrays.offset_entries([(4, 401)]), times)
     assert words.headline(inside) == "Slot 0 points into the middle of a batch"
-    assert (
-        words.headline(arrays.anatomy(table, arrays.offset_entries([(4, 9000)]), times))
-        == "Slot 0 points beyond the last batch"
+    assert words.headline(arrays.anatomy(table, arrays.offset_entries([(4, 9000)]), times)) == (
+        "Slot 0 points beyond the last batch"
     )
     lower = arrays.offset_entries([(4, 400), (3, 300)])
-    assert (
-        words.headline(arrays.anatomy(table, lower, times))
-        == "The keys of the index do not increase at slot 1"
+    assert words.headline(arrays.anatomy(table, lower, times)) == (
+        "The keys of the index do not increase at slot 1"
     )
     both = arrays.offset_entries([(4, 401), (5, 501)])
-    assert (
-        words.headline(arrays.anatomy(table, both, times))
-        == "2 entries of the index lead searches astray, the first in slot 0"
+    assert words.headline(arrays.anatomy(table, both, times)) == (
+        "2 entries of the index lead searches astray, the first in slot 0"
     )
     fresh = arrays.anatomy(
         table, arrays.offset_entries([]), times, state="active", unwritten=(8, 0)
     )
-    assert (
-        words.headline(fresh)
-        == "The index was created at 64 B and none of its 8 slots has been written yet"
+    assert words.headline(fresh) == (
+        "The index was created at 64 B and none of its 8 slots has been written yet"
     )
     wrong = arrays.anatomy(table, entries, arrays.time_entries([(1, 4), (2, 8)]))
-    assert (
-        words.headline(wrong)
-        == "2 entries of the time index disagree with the log, the first in slot 0"
+    assert words.headline(wrong) == (
+        "2 entries of the time index disagree with the log, the first in slot 0"
     )
 
 
 def test_an_entry_for_an_append():
     table = arrays.batches([100] * 9)
-    assert words.headline(
-        arrays.anatomy(table, arrays.offset_entries([(5, 400), (8, 700)]), arrays.time_entries([]))
-    ) == ("Every 400 bytes or so, one append gets an entry")
+    entries = arrays.offset_entries([(5, 400), (8, 700)])
+    appended = arrays.anatomy(table, entries, arrays.time_entries([]))
+    assert words.headline(appended) == "Every 400 bytes or so, one append gets an entry"
 
 
 @pytest.mark.parametrize(
@@ -132,17 +125,13 @@ def test_an_entry_for_an_append():
     [
         (
             lambda: even(9),
-            (
-                "9 batches in 900 B. 1 has an index entry; the other 8 are found by reading on "
-                "from an earlier batch that has one, or from byte 0."
-            ),
+            "9 batches in 900 B. 1 has an index entry; the other 8 are found by reading on "
+            "from an earlier batch that has one, or from byte 0.",
         ),
         (
             lambda: even(2, interval=0),
-            (
-                "2 batches in 200 B. 1 has an index entry; the other 1 is found by reading on "
-                "from an earlier batch that has one, or from byte 0."
-            ),
+            "2 batches in 200 B. 1 has an index entry; the other 1 is found by reading on "
+            "from an earlier batch that has one, or from byte 0.",
         ),
         (
             lambda: even(1),
@@ -161,24 +150,18 @@ def test_the_sentence_below_the_title(made_anatomy, sentence):
 
 
 def test_a_directory_that_waits_for_its_deletion():
-    assert (
-        words.lead(even(0), "delete")
-        == "The topic is deleted and its directory waits to be removed."
+    assert words.lead(even(0), "delete") == (
+        "The topic is deleted and its directory waits to be removed."
     )
 
 
 def test_the_text_of_a_lone_time_entry():
     """At a stop in the active segment, else at the roll; none where the index is incomplete."""
-    assert (
-        words.closing_event(even(9)),
-        words.closing_event(even(9, state="active")),
-        words.closing_event(even(9, state="deleted")),
-    ) == ("roll", "stop", "roll")
-    assert (
-        words.closing_event(even(9, unwritten=(3, 0)))
-        == words.closing_event(even(9, trailing_bytes=(3, 0)))
-        == ""
-    )
+    assert words.closing_event(even(9)) == "roll"
+    assert words.closing_event(even(9, state="active")) == "stop"
+    assert words.closing_event(even(9, state="deleted")) == "roll"
+    assert words.closing_event(even(9, unwritten=(3, 0))) == ""
+    assert words.closing_event(even(9, trailing_bytes=(3, 0))) == ""
     assert words.closing_event(arrays.anatomy(arrays.batches([100]), None, None)) == ""
 
 
@@ -191,9 +174,8 @@ def test_nothing_to_draw():
     assert words.no_batch_text(even(0, tail=("zeros", 12)))[1].startswith(
         "It holds 12 bytes, all zeros"
     )
-    assert (
-        words.no_batch_text(even(0, tail=("torn", 1)))[1]
-        == "It holds 1 byte, which is only the beginning of a batch."
+    assert words.no_batch_text(even(0, tail=("torn", 1)))[1] == (
+        "It holds 1 byte, which is only the beginning of a batch."
     )
 
 
@@ -217,10 +199,8 @@ def test_why_an_index_has_no_entry():
         (
             [1, 1, 1],
             [1],
-            (
-                "The header of a compressed message of magic 1 has neither its first offset nor "
-                "its number of records."
-            ),
+            "The header of a compressed message of magic 1 has neither its first offset nor "
+            "its number of records.",
         ),
         (
             [0, 1, 2],
@@ -250,10 +230,8 @@ def test_what_dashes_stand_for(magic, wrapped, sentence):
         (
             INACTIVE,
             True,
-            (
-                "Not counted: 3 segments that are not in use (-delete, .deleted), and "
-                "__cluster_metadata."
-            ),
+            "Not counted: 3 segments that are not in use (-delete, .deleted), and "
+            "__cluster_metadata.",
         ),
         (
             (InactiveSegment("a-0/5.index", NO_LOG),),
@@ -268,10 +246,8 @@ def test_what_is_left_out_is_reported(segments, metadata, says):
 
 def test_what_is_counted_and_what_has_no_rows():
     assert included_text(()) == "" == no_rows_text(())
-    assert (
-        included_text(INACTIVE)
-        == "3 segments that are not in use (-delete, .deleted) are counted too."
-    )
+    counted = "3 segments that are not in use (-delete, .deleted) are counted too."
+    assert included_text(INACTIVE) == counted
     says = (
         "1 segment (.deleted) appears only in the table segments: no other table has a row "
         "for its files."

@@ -8,7 +8,7 @@ from kafkaviz import messages as messages
 from kafkaviz import versions
 from kafkaviz.analysis.lookup import lookups
 from kafkaviz.analysis.lookup.lookup_source import LookupRecord
-from kafkaviz.analysis.segment.batch_table import BatchTable, table_of_rows
+from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures.lookup import LookupContext, log_scan, stepper
@@ -49,12 +49,15 @@ def looked_up(
             for record in batch_records.read_batch(lesson_logs.batch_bytes(row, log.apart_ms))
         ]
 
+    page_bytes = 32 if warm < 512 else 4096
+    return context_of(result, log.log, log.batches, records=records, page_bytes=page_bytes)
+
+
+def context_of(result, log: LogView, rows: np.ndarray, **more) -> LookupContext:
+    """Returns a lookup in a log of these batches, whose records are not read."""
+    options = {"records": lambda base_offset, position: (), **more}
     return LookupContext(
-        result=result,
-        log=log.log,
-        batches=lambda base_offset: table_of_rows(log.batches),
-        records=records,
-        page_bytes=32 if warm < 512 else 4096,
+        result=result, log=log, batches=lambda base_offset: table_of_rows(rows), **options
     )
 
 
@@ -68,10 +71,8 @@ def test_the_article_step_by_step():
         ("segment", "There is one segment, and it starts at offset 0, not above 23."),
         (
             "offset",
-            (
-                "Slot 0, where the warm section begins, holds 6, which is below 23, so the answer "
-                "is in the warm section: slots 0 to 4."
-            ),
+            "Slot 0, where the warm section begins, holds 6, which is below 23, so the answer "
+            "is in the warm section: slots 0 to 4.",
         ),
         (
             "offset",
@@ -84,10 +85,8 @@ def test_the_article_step_by_step():
         ),
         (
             "log",
-            (
-                "17 bytes at 656: this batch starts at 17, below 23. It may hold the target; look "
-                "at the next header, 182 bytes on."
-            ),
+            "17 bytes at 656: this batch starts at 17, below 23. It may hold the target; look "
+            "at the next header, 182 bytes on.",
         ),
         ("log", "17 bytes at 838: this batch starts at offset 23, exactly the target. Found."),
         (
@@ -100,9 +99,8 @@ def test_the_article_step_by_step():
 def test_the_article_by_time():
     """Through both indexes; the batch is read whole."""
     steps = words(looked_up(lesson_logs.five(), timestamp_ms=lesson_logs.START_MS + 3000))
-    assert [phase for phase, _ in steps] == ["segment"] + ["time"] * 4 + ["offset"] * 3 + [
-        "log"
-    ] * 2 + ["record"]
+    phases = ["segment", *["time"] * 4, *["offset"] * 3, *["log"] * 2, "record"]
+    assert [phase for phase, _ in steps] == phases
     assert steps[0][1] == "The only segment reaches 2023-11-14 22:13:24.100, late enough."
     assert steps[4][1].startswith(
         "Slot 2 is the last time entry not after the target: 22:13:22.600 → offset 22."
@@ -125,9 +123,8 @@ def test_releases_read_other_headers():
         "Jump 182 bytes."
     )
     oldest = words(looked_up(lesson_logs.five(), 23, version="2.0"))
-    assert (
-        oldest[1][1]
-        == "Slot 0 holds 6, which is not above 23. The whole index is searched: slots 0 to 4."
+    assert oldest[1][1] == (
+        "Slot 0 holds 6, which is not above 23. The whole index is searched: slots 0 to 4."
     )
 
 
@@ -150,12 +147,8 @@ def test_what_each_step_shows():
         "61 B reads": "0",
         "pages": "3",
     }
-    assert [name for name, (_, changed) in values.items() if changed] == [
-        "probes",
-        "hi",
-        "mid",
-        "key",
-    ]
+    changes = [name for name, (_, changed) in values.items() if changed]
+    assert changes == ["probes", "hi", "mid", "key"]
     assert steps[4].titles[:2] == (
         "5 probes; 2 of 20 slots left",
         "The log, waiting for a start position",
@@ -206,11 +199,8 @@ def test_every_target_of_a_small_log_has_its_steps(every):
                 == len(context.result.searches[0].slot_search.probes) + 1
             )
             assert view.steps[-1].phase == "record"
-            assert (
-                view.records.hit_offset
-                == target
-                in [record.offset for record in view.records.records]
-            )
+            assert view.records.hit_offset == target
+            assert target in [record.offset for record in view.records.records]
         for target in range(lesson_logs.START_MS, lesson_logs.START_MS + 8264, 37 * every):
             view = stepper.view(looked_up(log, timestamp_ms=target, version=version))
             assert f"offset {view.records.hit_offset}" in view.steps[-1].text
@@ -237,9 +227,8 @@ def test_later_than_all():
 
 def test_before_the_first_entry():
     steps = words(looked_up(lesson_logs.five(), 2))
-    assert (
-        steps[2][1]
-        == "Slot 0, read a second time, holds 6, which is above 2: no entry is at or below the target."
+    assert steps[2][1] == (
+        "Slot 0, read a second time, holds 6, which is above 2: no entry is at or below the target."
     )
     assert steps[3][1] == "No entry is at or below 2. The scan starts at byte 0."
 
@@ -250,20 +239,9 @@ def test_typed_keys_have_no_log():
 
     log = lesson_logs.log_of_keys([6, 14, 22, 26, 31])
     search = index.find_offset(log.segments[0], 23, versions.search_profile())
-    result = replace(
-        by_offset(lesson_logs.five().log, 23, versions.search_profile()),
-        searches=(search,),
-        scans=(),
-        record=None,
-        choices=(),
-    )
-    context = LookupContext(
-        result=result,
-        log=log,
-        batches=lambda base_offset: table_of_rows(np.empty(0, lesson_logs.ROW)),
-        records=lambda base_offset, position: (),
-        is_index_only=True,
-    )
+    result = by_offset(lesson_logs.five().log, 23, versions.search_profile())
+    result = replace(result, searches=(search,), scans=(), record=None, choices=())
+    context = context_of(result, log, np.empty(0, lesson_logs.ROW), is_index_only=True)
     steps = words(context)
     assert [phase for phase, _ in steps] == ["offset"] * 4
     assert steps[-1][1] == "Slot 2 is the last entry not above 23."
@@ -279,11 +257,9 @@ def test_a_long_scan_is_shortened():
         for number, position in enumerate(positions)
     )
     batch = by_offset(lesson_logs.five().log, 23, versions.search_profile()).scan.batch
-    steps = log_scan.describe_headers(
-        ForwardScan(
-            base_offset=0, from_position=0, target=999, reads=reads, headers=headers, batch=batch
-        )
-    )
+    found = {"reads": reads, "headers": headers, "batch": batch}
+    scan = ForwardScan(base_offset=0, from_position=0, target=999, **found)
+    steps = log_scan.describe_headers(scan)
     assert len(steps) == 120 and steps[-1].reads_done == 1000
     assert steps[60].text.startswith("881 more headers in the same way")
     assert steps[60].reads_done == 941
@@ -295,26 +271,18 @@ def test_records_that_cannot_be_read():
 
     view = stepper.view(replace(looked_up(lesson_logs.five(), 23), records=records))
     assert view.records.records == ()
-    assert (
-        view.steps[-1].titles[2]
-        == "Not all records of this batch can be read: 0.log, byte 838: no record"
+    assert view.steps[-1].titles[2] == (
+        "Not all records of this batch can be read: 0.log, byte 838: no record"
     )
     assert view.steps[-1].text.endswith("Offset 23 is the first record there.")
 
 
 def test_a_checksum_that_is_wrong():
     context = looked_up(lesson_logs.five(), 23)
-    wrong = replace(
-        context,
-        result=replace(
-            context.result,
-            record=None,
-            answer=None,
-            error=CorruptRecord("Record batch is invalid"),
-            outcome=LookupOutcome.CORRUPT,
-        ),
-    )
-    steps = words(wrong)
+    error = CorruptRecord("Record batch is invalid")
+    outcome = LookupOutcome.CORRUPT
+    wrong = replace(context.result, record=None, answer=None, error=error, outcome=outcome)
+    steps = words(replace(context, result=wrong))
     assert steps[0] == words(context)[0]
     assert steps[-1][1].endswith(
         "from byte 838 on. The consumer looks at the checksum and throws an exception: Record batch "
@@ -327,26 +295,19 @@ def test_figures_name_the_segment_that_is_searched(damaged):
     partition = open_broker(damaged).partition("bookings-0")
     log = lookups.open_log_view(partition)
     result = by_offset(log, 954, versions.search_profile("4.3.1"))
-    context = LookupContext(
-        result=result,
-        log=log,
-        batches=lambda base_offset: table_of_rows(partition.segment(base_offset).batches()),
-        records=lambda base_offset, position: [],
-    )
+    context = context_of(result, log, partition.segment(858).batches())
     sent = stepper.browser_payload(stepper.view(context), context, "key")
     hint = (
         "Segment 00000000000000000858. The whole index fits in the warm section: the last "
         "1\u202f024 entries and the entry before them."
     )
     assert [search["hint"] for search in sent["searches"]] == [hint]
-    assert [scan["hint"].split(". ")[0] for scan in sent["scans"]] == [
-        "Segment 00000000000000000858"
-    ]
+    names = [scan["hint"].split(". ")[0] for scan in sent["scans"]]
+    assert names == ["Segment 00000000000000000858"]
     alone = looked_up(lesson_logs.five(), 23)
     sent = stepper.browser_payload(stepper.view(alone), alone, "key")
-    assert not any(
-        part["hint"].startswith("Segment") for part in (*sent["searches"], *sent["scans"])
-    )
+    hints = [part["hint"] for part in (*sent["searches"], *sent["scans"])]
+    assert not any(hint.startswith("Segment") for hint in hints)
 
 
 @pytest.mark.slow
@@ -380,17 +341,11 @@ def test_every_sentence_in_chinese(make_log, version):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        name
-        for name in messages.catalogue("en")
-        if name.startswith("index_search.") and name.endswith("_code")
-    ],
+    "name", [name for name in messages.catalogue("en") if re.match(r"index_search\..*_code$", name)]
 )
 def test_pseudocode_has_the_same_lines_in_every_language(name):
-    assert (
-        len({messages.text_in(language, name).count("\n") for language in messages.LANGUAGES}) == 1
-    )
+    texts = [messages.text_in(language, name) for language in messages.LANGUAGES]
+    assert len({text.count("\n") for text in texts}) == 1
 
 
 def test_a_search_continues_in_the_next_segment():
@@ -403,17 +358,9 @@ def test_a_search_continues_in_the_next_segment():
     log = LogView("t-0", segments)
     result = by_offset(log, 5, versions.search_profile())
 
-    def batches(base_offset: int) -> BatchTable:
-        return table_of_rows(walk(data if base_offset == 0 else b"")[0])
-
-    steps = words(
-        LookupContext(
-            result=result, log=log, batches=batches, records=lambda base_offset, position: []
-        )
-    )
-    next_segment = say(
-        "lookup_steps.next_segment", before=file_stem(0), after=file_stem(10), offset="5"
-    )
+    steps = words(context_of(result, log, walk(data)[0]))
+    names = {"before": file_stem(0), "after": file_stem(10)}
+    next_segment = say("lookup_steps.next_segment", **names, offset="5")
     assert [step for step in steps if step[0] == "segment"][1:] == [("segment", next_segment)]
     assert steps[-1] == ("record", say("lookup_steps.no_batch"))
 

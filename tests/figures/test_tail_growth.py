@@ -7,6 +7,7 @@ from kafkaviz.figures.lookup import tail_growth
 
 STEPS = growth.grow(16)
 VIEW = tail_growth.view(STEPS, growth.MEMORY)
+NONE = "warm-section-first search waits for none"
 
 
 @pytest.mark.parametrize(
@@ -14,16 +15,8 @@ VIEW = tail_growth.view(STEPS, growth.MEMORY)
     [
         (1, "With one page, neither search has to wait"),
         (13, "From 12 to 13 pages, neither search has to wait"),
-        (
-            14,
-            "From 13 to 14 pages, plain binary search has to wait for pages 7 and 10; "
-            "warm-section-first search waits for none",
-        ),
-        (
-            15,
-            "From 14 to 15 pages, plain binary search has to wait for page 11; "
-            "warm-section-first search waits for none",
-        ),
+        (14, f"From 13 to 14 pages, plain binary search has to wait for pages 7 and 10; {NONE}"),
+        (15, f"From 14 to 15 pages, plain binary search has to wait for page 11; {NONE}"),
     ],
 )
 def test_the_title_is_the_finding(pages, title):
@@ -85,12 +78,7 @@ def test_the_sizes_as_a_table():
 def test_the_message_is_plain_values():
     message = json.loads(json.dumps(tail_growth.browser_payload(VIEW)))
     assert (message["first"], len(message["sizes"])) == (14, 16)
-    assert message["sizes"][13]["lanes"][0]["waits"][0] == {
-        "page": 7,
-        "idle": "7.9 MB",
-        "entries": "7\u202f168",
-    }
-    assert [name["title"] for name in message["names"]] == [
-        "Plain binary search",
-        "Warm section first",
-    ]
+    wait = message["sizes"][13]["lanes"][0]["waits"][0]
+    assert wait == {"page": 7, "idle": "7.9 MB", "entries": "7\u202f168"}
+    titles = [name["title"] for name in message["names"]]
+    assert titles == ["Plain binary search", "Warm section first"]

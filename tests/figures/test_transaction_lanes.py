@@ -27,14 +27,9 @@ def lanes_view(clean, payments):
     partition = open_broker(clean).partition("payments-0")
 
     def make(base_offset: int, newest_ms: int | None = None):
-        segment = partition.segment(base_offset)
-        return transaction_lanes.view(
-            payments,
-            base_offset,
-            BASES,
-            read_runs=partial(read_runs, segment, payments),
-            newest_ms=newest_ms,
-        )
+        options = {"read_runs": partial(read_runs, partition.segment(base_offset), payments)}
+        options["newest_ms"] = newest_ms
+        return transaction_lanes.view(payments, base_offset, BASES, **options)
 
     return make
 
@@ -87,9 +82,8 @@ def test_the_newest_transactions_of_the_active_segment(payments):
         for producer_id, name in ((2, "tx-payments-0"), (3, "tx-payments-1"), (4, CUT_NAME))
     ]
     assert (view.first_offset, view.end_offset, view.stable_offset) == (17589, 18920, 18900)
-    who = say(
-        "finding.transactional_producer", producer=4, id=view.transactions[0].transactional_id
-    )
+    name = view.transactions[0].transactional_id
+    who = say("finding.transactional_producer", producer=4, id=name)
     assert view.title == say("transaction_lanes.title", offset=18900, producer=who)
     assert say("transaction_lanes.began", moment=1795253385807) in view.held_by
     assert say("transaction_lanes.older", n=57) in view.caption

@@ -32,32 +32,19 @@ def gained(*, p99_us: Range = LESS, mean_us: Range = LESS, share: Range = SHRINK
     return {"from": 4096, "to": 2048, "gain": Gain(p99_us, mean_us, share, 40), "least_us": 5.0}
 
 
-OTHER = ("on-disk", "coarser", "denser")
+REPLAYED = {
+    **{"interval": 512, "entries": 82, "entries_replayed": 405},
+    **{"headers_p99": 245, "headers_p99_replayed": 4},
+}
 EVERY = [
-    *(
-        ("every-batch-indexed", {"interval": 4096, "is_default": is_default})
-        for is_default in (True, False)
-    ),
-    *(
-        ("most-batches-indexed", {"interval": 4096, "entries": 9, "of": 10, "is_default": flag})
-        for flag in (True, False)
-    ),
+    ("every-batch-indexed", {"interval": 4096, "is_default": True}),
+    ("every-batch-indexed", {"interval": 4096, "is_default": False}),
+    ("most-batches-indexed", {"interval": 4096, "entries": 9, "of": 10, "is_default": True}),
+    ("most-batches-indexed", {"interval": 4096, "entries": 9, "of": 10, "is_default": False}),
     ("plateau", {"least_batch_bytes": 78}),
     *(("within-budget", budget((), cost)) for cost in (50.0, None)),
     ("over-budget", budget(("p99", "index"), 5.0)),
-    *(
-        (
-            case,
-            {
-                "interval": 512,
-                "entries": 82,
-                "entries_replayed": 405,
-                "headers_p99": 245,
-                "headers_p99_replayed": 4,
-            },
-        )
-        for case in OTHER
-    ),
+    *((code, REPLAYED) for code in ("on-disk", "coarser", "denser")),
     ("coarse", {"append_bytes": 1 << 20}),
     ("followers", {"append_bytes": 1 << 20, "headers_mean": 407.1, "headers_p99": 893}),
     ("too-little-data", {"batches": 12, "to": 2048}),
@@ -103,12 +90,8 @@ def test_every_code_has_its_sentence():
 
 
 def test_an_answer_shows_all_its_reasons():
-    recommendation = recommend(
-        measured(1000),
-        CurrentConfig(interval_bytes=4096, interval_source="", topic="orders"),
-        Budgets(),
-        COSTS,
-    )
+    today = CurrentConfig(interval_bytes=4096, interval_source="", topic="orders")
+    recommendation = recommend(measured(1000), today, Budgets(), COSTS)
     texts = describe_all(recommendation)
     assert len(texts) == len(recommendation.reasons) + len(recommendation.not_fixed)
     assert all(text.endswith(".") for text in texts)
