@@ -309,12 +309,8 @@ def _fingerprint(folder: Path) -> dict[str, tuple]:
     for path in sorted(folder.rglob("*")):
         stat = path.stat()
         content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-        files[path.relative_to(folder).as_posix()] = (
-            stat.st_size,
-            stat.st_mtime_ns,
-            stat.st_mode,
-            content,
-        )
+        name = path.relative_to(folder).as_posix()
+        files[name] = (stat.st_size, stat.st_mtime_ns, stat.st_mode, content)
     return files
 
 

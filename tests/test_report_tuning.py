@@ -23,8 +23,6 @@ def test_a_keep_that_advises_topic_by_topic_has_a_line_for_each_topic(clean):
         costs=costs,
     )
     text = str(_command(report_tuning))
-    assert (
-        "--entity-name dense-index --add-config index.interval.bytes=8192" in text
-        and "--entity-name tiny-index" in text
-    )
+    assert "--entity-name dense-index --add-config index.interval.bytes=8192" in text
+    assert "--entity-name tiny-index" in text
     assert "--entity-type brokers" not in text and "If you change it all the same" not in text

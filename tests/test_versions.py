@@ -42,23 +42,14 @@ def test_an_entry_a_batch_came_in_patches():
 @pytest.mark.parametrize(
     ("fault", "faulty", "sound"),
     [
-        (
-            versions.OFFSETS_GIVEN_TWICE,
-            [(2, 3), (3, 9, 2), (4, 0, 0)],
-            [(2, 2), (4, 0, 1), (4, 1, 0)],
-        ),
-        (
-            versions.MOVED_LOG_CLOSED,
-            [(1, 1), (3, 9, 2), (4, 0, 1), (4, 1, 1)],
-            [(1, 0), (4, 0, 2), (4, 1, 2), (4, 2, 0)],
-        ),
+        (versions.OFFSETS_GIVEN_TWICE, "2.3 3.9.2 4.0.0", "2.2 4.0.1 4.1.0"),
+        (versions.MOVED_LOG_CLOSED, "1.1 3.9.2 4.0.1 4.1.1", "1.0 4.0.2 4.1.2 4.2.0"),
     ],
 )
 def test_a_fault_ends_with_the_patch_of_each_branch(fault, faulty, sound):
-    """LogSegment.readMaxTimestampAndOffsetSoFar and LogManager.replaceCurrentWithFutureLog in the
-    sources of these releases.
-    """
-    assert all(map(fault.applies_to, faulty)) and not any(map(fault.applies_to, sound))
+    """LogSegment.readMaxTimestampAndOffsetSoFar and LogManager.replaceCurrentWithFutureLog."""
+    assert all(fault.applies_to(versions.parse(text)) for text in faulty.split())
+    assert not any(fault.applies_to(versions.parse(text)) for text in sound.split())
 
 
 def test_both_profiles_are_made_of_the_table():

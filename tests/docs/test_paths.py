@@ -28,12 +28,8 @@ NOT_OURS = (".venv/", "copy.tar.gz/", "orders-0/")  # of a broker, or of a machi
 @pytest.fixture(scope="module")
 def paths() -> frozenset[str]:
     """Returns every file and folder of the repository, except ignored ones."""
-    git = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    git = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if git.returncode != 0:
         pytest.skip("not a git checkout: there is no list of tracked files")
     files = [name for name in git.stdout.split("\0") if name and (ROOT / name).is_file()]
