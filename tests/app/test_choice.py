@@ -13,11 +13,9 @@ def tabs() -> None:
 
     from kafkaviz.app.widgets import choice
 
-    names = (
-        {"First": "一", "Second": "二"}
-        if st.query_params.get("lang") == "zh"
-        else {"First": "One", "Second": "Two"}
-    )
+    names = {"First": "One", "Second": "Two"}
+    if st.query_params.get("lang") == "zh":
+        names = {"First": "一", "Second": "二"}
     word = choice.take_from_address("tab", names)
     st.tabs(list(names.values()), key="tab", on_change="rerun")
     st.text(f"{word} {st.session_state['tab']}")
@@ -32,21 +30,17 @@ def asks() -> None:
 
     session_language.sync_address()
     session_language.render_switch()
-    says, default = (
-        {"name": "common.segment", "size": "common.topic_partition"},
+    says = {"name": "common.segment", "size": "common.topic_partition"}
+    chosen = choice.draw_bound(
+        st.segmented_control,
+        "Order",
+        says,
         st.query_params.get("usual", "size"),
+        "order",
+        format_func=lambda choice_name: say(says[choice_name]),
+        required=True,
     )
-    st.text(
-        choice.draw_bound(
-            st.segmented_control,
-            "Order",
-            says,
-            default,
-            "order",
-            format_func=lambda choice_name: say(says[choice_name]),
-            required=True,
-        )
-    )
+    st.text(chosen)
 
 
 def steps() -> None:
@@ -54,11 +48,8 @@ def steps() -> None:
 
     from kafkaviz.app.widgets import choice
 
-    st.text(
-        " ".join(
-            choice.draw_bound(st.select_slider, name, list("01234"), "0", name) for name in "ab"
-        )
-    )
+    sliders = [choice.draw_bound(st.select_slider, name, list("01234"), "0", name) for name in "ab"]
+    st.text(" ".join(sliders))
 
 
 def page(script=tabs, **query: str) -> AppTest:

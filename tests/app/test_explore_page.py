@@ -198,10 +198,7 @@ def test_a_mistake_is_marked(ingested_broker, fake):
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (
-            WorkerLost("the process that worked on the query ended"),
-            "The process that worked on this query ended",
-        ),
+        (WorkerLost("it ended"), "The process that worked on this query ended"),
         (QueryTooLong(60), "The query took longer than 60 s and was ended"),
         (QueryTooLarge(1024), "The query needs more than 1\u202f024 MiB of memory"),
     ],
@@ -231,9 +228,8 @@ def test_any_other_failure_is_one_line(ingested_broker, fake):
 
 def test_while_it_runs_the_page_shows_how_far(ingested_broker, fake, monkeypatch):
     fake.now = "waiting"
-    assert "The query waits for other queries to end" in page_html(
-        page(ingested_broker, sql=SELECT)
-    )
+    waiting = page_html(page(ingested_broker, sql=SELECT))
+    assert "The query waits for other queries to end" in waiting
     fake.now, fake.seconds = "running", 1.2
     at = page(ingested_broker, sql=SELECT)
     assert '<span>The query runs</span><span class="kv-fnt">1 s</span>' in page_html(at)
@@ -270,11 +266,8 @@ def test_a_cancelled_query_is_run_again_by_another_visitor(ingested_broker, fake
 
 def test_a_query_whose_tabs_are_closed_is_ended(ingested_broker, fake, monkeypatch):
     """All tabs must be closed for some seconds; the query survives if one returns."""
-    snapshot, known, opened = (
-        broker_cache.open_snapshot(ingested_broker),
-        queries.Queries(),
-        {"a", "b"},
-    )
+    snapshot = broker_cache.open_snapshot(ingested_broker)
+    known, opened = queries.Queries(), {"a", "b"}
     now = iter(range(1000))
     monkeypatch.setattr(queries.time, "sleep", lambda seconds: beats.get(timeout=60))
     monkeypatch.setattr(queries.time, "monotonic", lambda: next(now))
@@ -322,18 +315,16 @@ def test_how_much_there_is(answer, expected, ingested_broker, fake):
 
 
 def test_a_long_answer_scrolls(ingested_broker, fake):
-    fake.answer = QueryResult(
-        pa.table({"topic": [str(row) for row in range(101)], "n": list(range(101))}), 101, 0.1
-    )
+    rows = pa.table({"topic": [str(row) for row in range(101)], "n": list(range(101))})
+    fake.answer = QueryResult(rows, 101, 0.1)
     at = page(ingested_broker, sql=SELECT)
     assert len(at.dataframe) == 1 and len(at.dataframe[0].value) == 101
 
 
 def test_text_of_a_log_is_text(ingested_broker, fake):
     """In the table, in the title and in a column name."""
-    fake.answer = QueryResult(
-        pa.table({"topic": ["<script>"], "<img>": ["<b>x</b>"], "n": [1]}), 1, 0.1
-    )
+    rows = pa.table({"topic": ["<script>"], "<img>": ["<b>x</b>"], "n": [1]})
+    fake.answer = QueryResult(rows, 1, 0.1)
     text = page_html(page(ingested_broker, sql=SELECT))
     assert "<script>" not in text and "<img>" not in text and "&lt;b&gt;x&lt;/b&gt;" in text
 
@@ -399,10 +390,8 @@ def test_csv_holds_no_formula():
     rows = pa.table(
         {"=a": ["=cmd|' /C calc'!A0", "-1", None], "@n": [-1, 2, None], "t": ["-x", "+49", "x"]}
     )
-    assert (
-        explore.csv(rows).decode()
-        == '"\'=a","\'@n","t"\n"\'=cmd|\' /C calc\'!A0",-1,"\'-x"\n"-1",2,"+49"\n,,"x"\n'
-    )
+    lines = ['"\'=a","\'@n","t"', "\"'=cmd|' /C calc'!A0\",-1,\"'-x\"", '"-1",2,"+49"', ',,"x"', ""]
+    assert explore.csv(rows).decode().split("\n") == lines
     assert pyarrow.parquet.read_table(io.BytesIO(explore.parquet(rows))).equals(rows)
 
 
