@@ -120,25 +120,20 @@ def test_a_bare_number_is_an_offset_of_where_the_reader_is(place):
 
 
 def test_the_search_for_an_offset_is_offered_too(place):
-    entries = [
-        entry for entry in go_to.find_entries(place, "orders 2247", ALL) if entry.page == "Lookup"
-    ]
-    assert [(entry.words, entry.address) for entry in entries][1] == (
+    entries = go_to.find_entries(place, "orders 2247", ALL)
+    lookups = [(entry.words, entry.address) for entry in entries if entry.page == "Lookup"]
+    assert lookups[1] == (
         "Look up offset 2\u202f247 in orders-0",
         {"dir": "/k", "tp": "orders-0", "target": "2247"},
     )
 
 
 def test_the_best_fit_has_its_other_pages(place):
-    entries = [
-        entry for entry in go_to.find_entries(place, "orders-0", ALL) if entry.heading == "Pages"
-    ]
-    assert [entry.words for entry in entries] == [
-        "Look up in orders-0",
-        "Rolls of orders-0",
-        "Tune orders-0",
-    ]
-    assert {entry.address["tp"] for entry in entries} == {"orders-0"}
+    entries = go_to.find_entries(place, "orders-0", ALL)
+    pages = [entry for entry in entries if entry.heading == "Pages"]
+    words = ["Look up in orders-0", "Rolls of orders-0", "Tune orders-0"]
+    assert [entry.words for entry in pages] == words
+    assert {entry.address["tp"] for entry in pages} == {"orders-0"}
 
 
 def test_a_page_is_found_by_its_name_in_both_languages(place, chinese):
@@ -239,14 +234,8 @@ def test_a_lesson_is_found_in_the_other_language_too(place):
 def test_a_word_of_the_glossary_is_found(place):
     """An exact name first, then the names that begin with the text, then texts."""
     entries = [entry for entry in workshop_entries(place, "page") if entry.heading == "Words"]
-    assert [entry.words for entry in entries] == [
-        "page",
-        "page cache",
-        "page fault",
-        "hot page",
-        "cold page",
-        "memory map",
-    ]
+    words = ["page", "page cache", "page fault", "hot page", "cold page", "memory map"]
+    assert [entry.words for entry in entries] == words
     assert entries[0].address == {"dir": "/k", "word": "page"}
     assert [bool(entry.aside) for entry in entries] == [*5 * [False], True]
     with catalogues.speaking("zh"):

@@ -28,6 +28,10 @@ SETTINGS = {  # of a theme in config.toml: the token with the same colour
 CATEGORIES = ["log", "offset", "time", "warm", "scan", "hit"]
 
 
+def expected_colours(mode: str) -> dict[str, str]:
+    return {name.replace("_", "-"): colour for name, colour in tokens.colours(mode).items()}
+
+
 def test_every_colour_is_read_from_the_stylesheet():
     """Light and dark, by the token's name."""
     colours = re.findall(r"--kv-[\w-]+: light-dark\(#", tokens.STYLESHEET)
@@ -38,7 +42,7 @@ def test_every_colour_is_read_from_the_stylesheet():
 @pytest.mark.parametrize("mode", tokens.MODES)
 def test_streamlit_has_the_stylesheets_colours(mode):
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"][mode]
-    expected = {name.replace("_", "-"): colour for name, colour in tokens.colours(mode).items()}
+    expected = expected_colours(mode)
     colours = {name: value for name, value in config.items() if isinstance(value, str)}
     assert colours == {name: expected[SETTINGS[name]] for name in colours}
     assert config["chartCategoricalColors"] == [expected[name] for name in CATEGORIES]
@@ -52,7 +56,7 @@ def test_streamlit_has_the_stylesheets_colours(mode):
 def test_the_plotly_template_has_the_stylesheets_colours(mode):
     """Every colour that it names is a token, or white on ink."""
     template = theme.template(mode).to_plotly_json()["layout"]
-    expected = {name.replace("_", "-"): colour for name, colour in tokens.colours(mode).items()}
+    expected = expected_colours(mode)
     assert template["colorway"] == [expected[name] for name in CATEGORIES]
     assert template["xaxis"]["gridcolor"] == expected["line"]
     assert template["xaxis"]["tickfont"]["color"] == expected["ink-3"]
@@ -80,25 +84,17 @@ def test_the_stylesheet_keeps_to_what_streamlit_promises():
 
 
 def test_no_traceback_reaches_the_reader():
-    assert (
-        tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["client"][
-            "showErrorDetails"
-        ]
-        == "none"
-    )
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
+    assert config["client"]["showErrorDetails"] == "none"
 
 
 def test_no_token_is_left_over():
     """Each is used by a stylesheet, by a component through color of dom.js, or by a figure."""
-    files = [
-        file
-        for pattern in ("*.css", "*.js", "*.json", "*.py")
-        for file in (ROOT / "kafkaviz").rglob(pattern)
-        if not {"node_modules", "bundles"} & set(file.parts)
-    ]
-    source = "".join(
-        file.read_text() for file in (ROOT / "app.py", *ROOT.glob("pages/*.py"), *files)
-    )
+    files = [ROOT / "app.py", *ROOT.glob("pages/*.py")]
+    for pattern in ("*.css", "*.js", "*.json", "*.py"):
+        files += (ROOT / "kafkaviz").rglob(pattern)
+    bundled = {"node_modules", "bundles"}
+    source = "".join(file.read_text() for file in files if not bundled & set(file.parts))
     names = re.findall(r"^\s*--kv-([\w-]+):", tokens.STYLESHEET, re.M)
     ways = (
         r"var\(--kv-{0}\b(?!-)",
