@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,8 +47,11 @@ def read_together(name: str, directories: Sequence[Path | str], **options: str) 
 
 @contextmanager
 def counted(monkeypatch) -> Iterator[SimpleNamespace]:
-    """Counts the bytes that are read from files, and collects the names of the opened files."""
-    reads = SimpleNamespace(bytes=0, names=set())
+    """Counts the bytes that are read from files, and collects the names of the opened files.
+
+    `by_suffix` has the bytes of those that are not read at once.
+    """
+    reads = SimpleNamespace(bytes=0, names=set(), by_suffix=Counter())
     reader, read_file, written = file.reader, file.read, file.read_data
 
     @contextmanager
@@ -58,6 +62,7 @@ def counted(monkeypatch) -> Iterator[SimpleNamespace]:
             def count(position, buffer):
                 data = read(position, buffer)
                 reads.bytes += data
+                reads.by_suffix[path.suffix] += data
                 return data
 
             yield count

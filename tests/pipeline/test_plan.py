@@ -1,8 +1,5 @@
 import os
 import pickle
-from collections import Counter
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -10,9 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.format import offset_index
-from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.entry_points import MAX_TRIES
 from kafkaviz.pipeline.ingest import plan as plan_module
@@ -20,6 +15,7 @@ from kafkaviz.pipeline.ingest.plan import cuts, plan, tasks_per_segment
 from kafkaviz.pipeline.read.tasks import DecodedSplit, SegmentSplit
 from tests.pipeline.segment_tasks import segment_tasks_of
 from tests.pipeline.small_logs import write_broker
+from tests.pipeline.source_reading import counted
 
 
 @pytest.fixture(autouse=True)
@@ -181,20 +177,7 @@ def test_real_segments_are_cut_where_their_batches_start(clean):
 
 def test_one_batch_and_a_few_slots_are_read_for_a_cut(tmp_path, monkeypatch):
     (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 1000]}))
-    read_bytes = Counter()
-    open_reader = file.reader
-
-    @contextmanager
-    def count_bytes(path: Path) -> Generator[ReadInto]:
-        with open_reader(path) as read:
-
-            def counted(position, buffer):
-                read_bytes[path.suffix] += memoryview(buffer).nbytes
-                return read(position, buffer)
-
-            yield counted
-
-    monkeypatch.setattr(file, "reader", count_bytes)
-    assert cuts(segment_task.segment, 50_000) == [50_000]
-    assert read_bytes[".log"] <= 2 * 100
-    assert read_bytes[".index"] <= 8 * (MAX_TRIES + (1000).bit_length())
+    with counted(monkeypatch) as reads:
+        assert cuts(segment_task.segment, 50_000) == [50_000]
+    assert reads.by_suffix[".log"] <= 2 * 100
+    assert reads.by_suffix[".index"] <= 8 * (MAX_TRIES + (1000).bit_length())

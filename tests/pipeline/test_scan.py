@@ -1,7 +1,6 @@
 """The scan of a task: its rows, its summaries, and its behaviour on unreadable bytes."""
 
 import os
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +16,6 @@ from kafkaviz.binary import codec
 from kafkaviz.format import offset_index
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.format.deep_scan import CheckLevel
-from kafkaviz.log import file
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.messages import message
@@ -37,6 +35,7 @@ from tests.pipeline.catalog_rows import without_checked
 from tests.pipeline.plain_rows import tables, tables_of
 from tests.pipeline.segment_tasks import empty_task, segment_tasks_of
 from tests.pipeline.small_logs import write_broker
+from tests.pipeline.source_reading import counted
 
 
 @pytest.fixture
@@ -182,22 +181,11 @@ def test_a_pass_with_checks_reads_a_log_once(clean, staging, tmp_path, monkeypat
     source = max(segment_tasks_of(clean), key=lambda segment_task: segment_task.log_bytes).segment
     data = source.log.path.read_bytes()[: int(source.log.size_bytes * kept)]
     log = write_log(tmp_path / "made", "tiny-0", data)
-    read_bytes, open_reader = [], file.reader
-
-    @contextmanager
-    def reader(path):
-        with open_reader(path) as read:
-
-            def counted(position, buffer):
-                read_bytes.append(read(position, buffer))
-                return read_bytes[-1]
-
-            yield counted
-
-    monkeypatch.setattr(file, "reader", reader)
-    (summary,) = scan(together(checked_tasks_of(tmp_path / "made")), staging)
+    tasks = checked_tasks_of(tmp_path / "made")
+    with counted(monkeypatch) as reads:
+        (summary,) = scan(together(tasks), staging)
     assert summary.check_json is not None
-    assert log.stat().st_size <= sum(read_bytes) <= 1.05 * log.stat().st_size
+    assert log.stat().st_size <= reads.bytes <= 1.05 * log.stat().st_size
 
 
 @pytest.mark.slow
