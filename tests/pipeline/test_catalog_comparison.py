@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kafkaviz.__main__ import main
 from kafkaviz.analysis.comparison.comparator import compare
 from kafkaviz.analysis.comparison.comparison import Relation
 from kafkaviz.errors import CannotOpen
@@ -31,6 +30,7 @@ from kafkaviz.pipeline.sql.catalog_comparison import (
     open_pair,
 )
 from tests.conftest import REPLICAS
+from tests.support.commands import json_of, refusal_of, text_of
 from tests.support.ingest import MASTER, ingest_in_process, without_spark
 
 A, B = REPLICAS
@@ -174,24 +174,22 @@ def test_spark_says_what_duckdb_says_of_others(pair, made_again, spark):
     [(False, None, "ab"), (True, CheckLevel.HEADERS, "ab"), (True, CheckLevel.CRC, "")],
 )
 def test_checksums_that_no_ingest_checked_are_believed(
-    cache, tmp_path, monkeypatch, capsys, findings, level, believed
+    cache, tmp_path, monkeypatch, findings, level, believed
 ):
     """Then damage is unknown, and the answer says so."""
     without_spark(monkeypatch)
     values = {} if level is None else {"level": level}
     job.start_ingest([B], tmp_path / "b", MASTER, findings=findings, **values).wait()
-    path = str(tmp_path / "b")
-    assert main(["compare", path, path]) == (0 if believed else 1)
-    text = capsys.readouterr().out
+    command = ("compare", tmp_path / "b", tmp_path / "b")
+    status = 0 if believed else 1
+    text = text_of(*command, status=status)
     assert ("are trusted, not verified" in text) == bool(believed)
-    main(["compare", path, path, "--json"])
-    verified = json.loads(capsys.readouterr().out)["checksums_verified"]
+    verified = json_of(*command, status=status)["checksums_verified"]
     assert verified == {side: side not in believed for side in "ab"}
 
 
-def test_the_command_takes_catalogs(folders, capsys):
-    assert main(["compare", *map(str, folders)]) == 1
-    text = capsys.readouterr().out
+def test_the_command_takes_catalogs(folders):
+    text = text_of("compare", *folders, status=1)
     assert "have the same batches on both sides" in text.splitlines()[0]
     assert f"\na  {folders[0]}\nb  {folders[1]}\n" in text
     assert "diverged at offset 180: leader epoch 3 in a, 5 in b" in text
@@ -199,10 +197,8 @@ def test_the_command_takes_catalogs(folders, capsys):
     assert "at offset 27, which has leader epoch 0 on both sides" in " ".join(text.split())
     assert "offsets 0–39" in text
     assert "2 partitions: a batch has a wrong checksum" in text
-    assert main(["compare", *map(str, folders), "--json"]) == 1
-    parsed = json.loads(capsys.readouterr().out)
-    assert parsed["counts"]["diverged"] == 1
-    assert main(["compare", str(folders[0]), str(folders[0])]) == 0
+    assert json_of("compare", *folders, status=1)["counts"]["diverged"] == 1
+    text_of("compare", folders[0], folders[0])
 
 
 def test_what_is_no_catalog_is_refused(folders, tmp_path):
@@ -210,11 +206,9 @@ def test_what_is_no_catalog_is_refused(folders, tmp_path):
         open_pair(folders[0], tmp_path)
 
 
-@pytest.mark.parametrize("sides", [("catalog", "directory"), ("directory", "catalog")])
-def test_a_catalog_is_compared_with_a_catalog_only(folders, capsys, sides):
-    paths = {"catalog": str(folders[0]), "directory": str(B)}
-    assert main(["compare", *(paths[side] for side in sides)]) == 2
-    assert "a catalog can only be compared with a catalog" in capsys.readouterr().err
+def test_a_catalog_is_compared_with_a_catalog_only(folders):
+    for paths in ((folders[0], B), (B, folders[0])):
+        assert "a catalog can only be compared with a catalog" in refusal_of("compare", *paths)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 levels and both formats of records. test_arrow_rows.py compares the rows without Spark.
 """
 
-import json
-import tarfile
 from bisect import bisect_left
 from functools import cache
 from pathlib import Path
@@ -14,7 +12,7 @@ from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.pipeline.datasource.consumer_options import is_internal
 from kafkaviz.search.fetch import ISOLATIONS, READ_COMMITTED, READ_UNCOMMITTED
 from tests.pipeline.source_reading import read
-from tests.support.recorded_archives import RECORDED_ARCHIVES
+from tests.support.recorded_archives import RECORDED_ARCHIVES, expected_lines
 
 # the broker wrote more after the questions, or no longer starts
 ASKED_EARLIER = ("killed", "unstartable")
@@ -25,15 +23,9 @@ MISLED = {("kafka-4.3.1-damaged", "bookings", 0)}
 @cache
 def fetched(shared: Path, name: str, isolation: str) -> list[dict]:
     """Returns the records that a consumer of that isolation level got from each offset on."""
-    with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as archive:
-        member = next(
-            member for member in archive.getmembers() if member.name.endswith("/fetch.jsonl")
-        )
-        lines = archive.extractfile(member).read().splitlines()
-    answers = map(json.loads, lines)
     return [
         answer
-        for answer in answers
+        for answer in expected_lines(shared, name, "fetch.jsonl")
         if answer.get("isolation", READ_UNCOMMITTED) == isolation and "error" not in answer
     ]
 

@@ -1,9 +1,6 @@
 """Records of many batches at once, compared with format.batch_records, batch by batch."""
 
-import gzip
-import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -21,14 +18,10 @@ from kafkaviz.pipeline.datasource.records import RecordSelection, UnreadableBatc
 from tests.pipeline import whole_logs
 from tests.support.batch_reading import records_until_fault
 from tests.support.bytes_reader import reader
+from tests.support.recorded import recorded
 
 EVERYTHING = RecordSelection(payload=True)
 START_MS = whole_logs.START_MS
-
-
-def lines(path: Path) -> list[dict]:
-    with gzip.open(path, "rt") as file:
-        return [json.loads(line) for line in file]
 
 
 def rows_in(
@@ -89,17 +82,17 @@ def assert_as_twin(data: bytes) -> int:
     return len(read_rows)
 
 
-def test_batches_of_kafkas_own_classes(data):
+def test_batches_of_kafkas_own_classes():
     log_bytes = b"".join(
         bytes.fromhex(line["hex"])
-        for line in lines(data / "batches.jsonl.gz")
+        for line in recorded("batches")
         if line.get("valid") and "header" in line
     )
     assert assert_as_twin(log_bytes) > 500
 
 
-def test_logs_of_old_brokers(data):
-    logs = [bytes.fromhex(line["hex"]) for line in lines(data / "legacy_logs.jsonl.gz")]
+def test_logs_of_old_brokers():
+    logs = [bytes.fromhex(line["hex"]) for line in recorded("legacy_logs")]
     assert sum(map(assert_as_twin, logs)) > 500
 
 

@@ -1,8 +1,5 @@
 """Rows of the table batches, compared with Kafka's own classes (4.3.1)."""
 
-import gzip
-import json
-
 import numpy as np
 import pytest
 
@@ -12,6 +9,7 @@ from kafkaviz.pipeline.catalog.schema import BATCHES, OFFSET_ENTRIES
 from kafkaviz.pipeline.read.rows import batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.read.tasks import SegmentTask
 from tests.pipeline.segment_tasks import empty_task
+from tests.support.recorded import recorded
 
 OWNER = SegmentTask(
     number=0, broker="b", topic="t", partition=3, segment=Segment(base_offset=40, state="active")
@@ -19,10 +17,8 @@ OWNER = SegmentTask(
 
 
 @pytest.fixture(scope="module")
-def parsed(data) -> list[dict]:
-    with gzip.open(data / "batches.jsonl.gz", "rt") as lines:
-        documents = [json.loads(line) for line in lines]
-    return [line for line in documents if line.get("valid") and "header" in line]
+def parsed() -> list[dict]:
+    return [line for line in recorded("batches") if line.get("valid") and "header" in line]
 
 
 @pytest.fixture(scope="module")
