@@ -3,6 +3,7 @@ logs and nothing else.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +18,7 @@ from tests.pipeline.source_reading import read
 
 FORMATS = ("kafka_segments", "kafka_batches", "kafka_offset_index", "kafka_time_index")
 SAMPLES = ("clean", "damaged", "killed")
+cached_source = cache(open_source)
 
 
 def counted(segments: Iterable[Segment]) -> list[int]:
@@ -91,7 +93,7 @@ def test_the_data_source_is_without_renamed_directories_too(broker, everything, 
 
 def test_tuning_is_without_what_is_not_in_use_and_without_metadata(broker, everything, aside):
     """Segments without a batch are counted: they have files and maps."""
-    source = open_source(broker.path)
+    source = cached_source(broker.path)
     health = source.total.measurement
     totals = [case.disk_entries for case in source.cases if case.disk_entries]
     left = without(everything, *aside.values())
@@ -107,7 +109,7 @@ def test_tuning_is_without_what_is_not_in_use_and_without_metadata(broker, every
 
 
 def test_the_samples_numbers(clean):
-    source = open_source(clean)
+    source = cached_source(clean)
     partitions = open_broker(clean).partitions
     counts = counted(segment for partition in partitions for segment in partition.segments)
     assert counts == [94, 54_917, 5_442, 4_513]
