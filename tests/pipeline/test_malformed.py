@@ -35,9 +35,7 @@ def corrupt(tmp_path: Path, codec_name: str = "none") -> tuple[Path, list[int]]:
     batches = [whole_logs.batch(number * 10, [START_MS] * 5, 20, codec_name) for number in range(5)]
     batches[1] = flipped(batches[1], len(batches[1]) - 3)
     batches[2] = whole_logs.framed(20, b"no gzip at all", [START_MS], 1)
-    short = bytearray(batches[3])
-    short[57:61] = (9).to_bytes(4, "big")
-    batches[3] = whole_logs.summed(bytes(short))
+    batches[3] = whole_logs.batch(30, [START_MS] * 5, 20, codec_name, record_count=9)
     directory = whole_logs.broker(tmp_path / "made")
     whole_logs.write(directory / "hurt-0", batches)
     starts = [sum(map(len, batches[:number])) for number in range(5)]

@@ -126,7 +126,8 @@ def test_a_killed_brokers_last_batches_show_their_epoch(tmp_path):
     for name, epoch, count in (("a", 0, 5), ("b", 4, 3)):
         directory = whole_logs.broker(tmp_path / name)
         batches = [whole_logs.batch(0, [whole_logs.START_MS])]
-        batches += [in_epoch(epoch, offset) for offset in range(1, count)]
+        for offset in range(1, count):
+            batches.append(whole_logs.batch(offset, [whole_logs.START_MS], leader_epoch=epoch))
         whole_logs.write(directory / "t-0", batches)
         (directory / "t-0" / names.LEADER_EPOCHS).write_text("0\n1\n0 0\n")
         paths.append(str(directory))
@@ -134,12 +135,3 @@ def test_a_killed_brokers_last_batches_show_their_epoch(tmp_path):
     for path in paths:
         (Path(path) / names.CLEAN_SHUTDOWN).touch()
     assert choices(paths) == {"t-0": ("a", ReplicaReason.LAST_END)}
-
-
-def in_epoch(epoch: int, offset: int) -> bytes:
-    """Returns a batch with a leader epoch, which its checksum does not cover."""
-    from kafkaviz.format.batch import HEADER
-
-    data = whole_logs.batch(offset, [whole_logs.START_MS])
-    at = HEADER.fields["leader_epoch"][1]
-    return data[:at] + epoch.to_bytes(4, "big") + data[at + 4 :]

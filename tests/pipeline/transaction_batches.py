@@ -1,41 +1,28 @@
 from math import inf
 
 from kafkaviz.format import record
-from kafkaviz.format.batch import CONTROL, HEADER, TRANSACTIONAL
+from kafkaviz.format.batch import CONTROL, TRANSACTIONAL
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.partition import Partition
 from kafkaviz.pipeline.datasource.transactions import UncommittedTransactions, plan_transactions
-from tests.pipeline import whole_logs
-from tests.pipeline.whole_logs import START_MS
+from tests.pipeline.whole_logs import START_MS, batch, framed
 
 
 def of_producer(producer_id: int, base_offset: int, count: int = 2, value_bytes: int = 10) -> bytes:
-    return owned(
-        whole_logs.batch(base_offset, [START_MS] * count, value_bytes, attributes=TRANSACTIONAL),
-        producer_id,
-    )
+    producer = {"producer_id": producer_id, "producer_epoch": 0}
+    times_ms = [START_MS] * count
+    return batch(base_offset, times_ms, value_bytes, attributes=TRANSACTIONAL, **producer)
 
 
 def marker(producer_id: int, offset: int, kind: int) -> bytes:
-    body = record.build(
-        [
-            record.Record(
-                offset_delta=0, timestamp_delta_ms=0, key=bytes([0, 0, 0, kind]), value=bytes(6)
-            )
-        ]
-    )
-    return owned(whole_logs.framed(offset, body, [START_MS], TRANSACTIONAL | CONTROL), producer_id)
-
-
-def owned(data: bytes, producer_id: int) -> bytes:
-    at = HEADER.fields["producer_id"][1]
-    return whole_logs.summed(
-        data[:at] + producer_id.to_bytes(8, "big") + bytes(2) + data[at + 10 :]
-    )
+    key, value = bytes([0, 0, 0, kind]), bytes(6)
+    end = record.Record(offset_delta=0, timestamp_delta_ms=0, key=key, value=value)
+    producer = {"producer_id": producer_id, "producer_epoch": 0}
+    return framed(offset, record.build([end]), [START_MS], TRANSACTIONAL | CONTROL, **producer)
 
 
 def plain(base_offset: int) -> bytes:
-    return whole_logs.batch(base_offset, [START_MS])
+    return batch(base_offset, [START_MS])
 
 
 def read_transactions(

@@ -20,6 +20,7 @@ def batch(
     value_bytes: int = 100,
     codec_name: str = "none",
     attributes: int = 0,
+    **fields: int,
 ) -> bytes:
     """Returns a batch of magic 2 with a record at each of these times, the first key null, and a
     header in each third record.
@@ -37,7 +38,8 @@ def batch(
     ]
     body = record.build(parts)
     body = body if codec_name == "none" else codec.compress(codec_name, body)
-    return framed(base_offset, body, times_ms, codec.CODECS.index(codec_name) | attributes)
+    attributes |= codec.CODECS.index(codec_name)
+    return framed(base_offset, body, times_ms, attributes, **fields)
 
 
 def framed(
