@@ -6,6 +6,7 @@ import struct
 import tarfile
 import zlib
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 META = "b/meta.properties"
@@ -34,12 +35,9 @@ def header(
 
 def number(value: int) -> bytes:
     """Returns twelve bytes: octal digits, or base 256 for a negative or too large number."""
-    in_octal = 0 <= value < 8**11
-    return (
-        b"%011o\0" % value
-        if in_octal
-        else (b"\x80" if value >= 0 else b"\xff") + (value % 256**11).to_bytes(11, "big")
-    )
+    if 0 <= value < 8**11:
+        return b"%011o\0" % value
+    return (b"\x80" if value >= 0 else b"\xff") + (value % 256**11).to_bytes(11, "big")
 
 
 def padded(content: bytes) -> bytes:
@@ -63,22 +61,21 @@ def note(keyword: bytes, value: bytes) -> bytes:
     return b"%d %s=%s\n" % (length, keyword, value)
 
 
+def after_pax(keyword: bytes, value: bytes) -> bytes:
+    """Returns an empty member whose pax header has this record."""
+    return pax(note(keyword, value)) + header("b/x")
+
+
 def sparse(
-    name: str,
-    real: int,
-    chunks: tuple[tuple[int, int], ...],
-    content: bytes,
-    is_extended: bool = False,
+    name: str, real: int, chunks: tuple[tuple[int, int], ...], content: bytes, end: bytes = b"\0"
 ) -> bytes:
+    """Returns a file with holes; `end` is 1 if more of its map follows."""
     table = b"".join(number(offset) + number(count) for offset, count in chunks)
-    parts = {
-        "table": (386, table),
-        "extended": (482, bytes([is_extended])),
-        "real": (483, number(real)),
-    }
+    parts = {"table": (386, table), "end": (482, end), "real": (483, number(real))}
     return header(name, len(content), b"S", tarfile.GNU_MAGIC, **parts) + padded(content)
 
 
+TOO_LARGE = "unpacks to more than 1099511627776 bytes"
 NO_NUMBER = "a header without a number for its"
 BAD_PAX = "a pax header whose records cannot be read"
 BAD_MAP = "is a sparse file whose map cannot be read"
@@ -88,76 +85,40 @@ FIRST_PAX = note(b"GNU.sparse.major", b"1") + note(b"GNU.sparse.realsize", b"9")
 
 def tars() -> dict[str, tuple[bytes, str]]:
     """Returns small archives, each with one false claim, and the expected error."""
-    sizes = (
-        (size, kind)
-        for size in (-512, -1024, -100_000)
-        for kind in (b"Z", b"0", b"5", b"x", b"L", b"S")
-    )
-    archives = {
-        f"size {size} of type {kind.decode()}": (
-            header("x", size, kind),
-            f"gives a size of {size} bytes",
-        )
-        for size, kind in sizes
-    }
+    archives = {}
+    for size, kind in product((-512, -1024, -100_000), (b"Z", b"0", b"5", b"x", b"L", b"S")):
+        claim = (header("x", size, kind), f"gives a size of {size} bytes")
+        archives[f"size {size} of type {kind.decode()}"] = claim
     for size in (b"-512", b"1" * 5000, b"1e99"):
-        archives[f"pax size {size[:9]!r}"] = (
-            pax(note(b"size", size)) + header("b/x"),
-            f"{NO_NUMBER} size",
-        )
+        archives[f"pax size {size[:9]!r}"] = (after_pax(b"size", size), f"{NO_NUMBER} size")
     for time in (b"1e999990", b"1e300", b"9" * 60_000, b"NaN", b"inf", b"-1e18", b"1" * 5000):
-        archives[f"time {time[:9]!r} of {len(time)}"] = (
-            pax(note(b"mtime", time)) + header("b/q"),
-            f"{NO_NUMBER} time",
-        )
+        claim = (after_pax(b"mtime", time), f"{NO_NUMBER} time")
+        archives[f"time {time[:9]!r} of {len(time)}"] = claim
+    negative = header(LOG, 0, b"S", tarfile.GNU_MAGIC, real=(483, b"\xff" * 12))
     archives |= {
-        "pax size of exabytes": (
-            pax(note(b"size", b"9" * 19)) + header("b/x"),
-            "unpacks to more than 1099511627776 bytes",
-        ),
-        "a hole of exabytes": (
-            sparse(LOG, 1 << 70, (), b""),
-            "unpacks to more than 1099511627776 bytes",
-        ),
+        "pax size of exabytes": (after_pax(b"size", b"9" * 19), TOO_LARGE),
+        "a hole of exabytes": (sparse(LOG, 1 << 70, (), b""), TOO_LARGE),
         "a time beyond files": (
-            pax(note(b"mtime", b"99999999999")) + header("b/q"),
+            after_pax(b"mtime", b"99999999999"),
             "a time that no file can have",
         ),
-        "unknown type": (
-            header("b/x", 512, b"Z") + bytes(512),
-            "a member of unknown type b'Z' at byte 1536",
-        ),
+        "unknown type": (header("b/x", 512, b"Z") + bytes(512), "unknown type b'Z' at byte 1536"),
         "digits": (pax(b"1" * 60_000) + header("b/x"), BAD_PAX),
         "digits, more than are read": (
             pax(b"1" * 200_000) + header("b/x"),
-            "a header announces 200000 bytes of names and notes",
+            "announces 200000 bytes",
         ),
         "digits and blanks": (pax((b"1" * 100 + b" ") * 500) + header("b/x"), BAD_PAX),
         "a record of no length": (pax(b"0 a=b\n") + header("b/x"), BAD_PAX),
-        "a record of no length behind another": (
-            pax(note(b"a", b"b") + b"0 a=b\n") + header("b/x"),
-            BAD_PAX,
-        ),
+        "its second record": (pax(note(b"a", b"b") + b"0 a=b\n") + header("b/x"), BAD_PAX),
         "a record longer than its header": (pax(b"999 a=b\n") + header("b/x"), BAD_PAX),
-        "a charset of digits": (
-            pax(b"12 hdrcharset" + b"1" * 60_000, b"g") + header("b/x"),
-            BAD_PAX,
-        ),
+        "a charset": (pax(b"12 hdrcharset" + b"1" * 60_000, b"g") + header("b/x"), BAD_PAX),
         "a pax header at the end": (pax(note(b"comment", b"x")), CUT),
-        "a zero byte in a name": (
-            pax(note(b"path", b"b/\0x")) + header("b/x"),
-            "a name with a zero byte in it",
-        ),
-        "negative length of a sparse file": (
-            header(LOG, 0, b"S", tarfile.GNU_MAGIC, real=(483, b"\xff" * 12)),
-            BAD_MAP,
-        ),
+        "a zero byte in a name": (after_pax(b"path", b"b/\0x"), "a name with a zero byte in it"),
+        "negative length of a sparse file": (negative, BAD_MAP),
         "overlapping chunks": (sparse(LOG, 4096, ((0, 512), (256, 512)), bytes(1024)), BAD_MAP),
         "chunks beyond the file": (sparse(LOG, 600, ((0, 512), (512, 512)), bytes(1024)), BAD_MAP),
-        "chunks of more than is stored": (
-            sparse(LOG, 4096, ((0, 512), (1024, 512)), bytes(512)),
-            BAD_MAP,
-        ),
+        "chunks not stored": (sparse(LOG, 4096, ((0, 512), (1024, 512)), bytes(512)), BAD_MAP),
         "a map of too many numbers": (
             pax(FIRST_PAX) + file(LOG, b"100000000\n" + b"1\n" * 300),
             "in more than 100000 pieces",
@@ -185,43 +146,18 @@ def zip_of(entries: list[tuple[bytes, int, bytes, int, int, int]], content: byte
     """
     rows = []
     for name, at, packed, crc, size, method in entries:
-        fields = (
-            20,
-            20,
-            0,
-            method,
-            0,
-            0x5C21,
-            crc,
-            len(packed),
-            size,
-            len(name),
-            0,
-            0,
-            0,
-            0,
-            0,
-            at,
-        )
-        rows.append(b"PK\1\2" + struct.pack("<HHHHHHIIIHHHHHII", *fields) + name)
+        fields = (20, 20, 0, method, 0, 0x5C21, crc, len(packed), size, len(name), at)
+        rows.append(b"PK\1\2" + struct.pack("<HHHHHHIIIH12xI", *fields) + name)
     directory = b"".join(rows)
     count = min(len(rows), 0xFFFF)
-    return (
-        content
-        + directory
-        + b"PK\5\6"
-        + struct.pack("<HHHHIIH", 0, 0, count, count, len(directory), len(content), 0)
-    )
+    end = struct.pack("<HHHHIIH", 0, 0, count, count, len(directory), len(content), 0)
+    return content + directory + b"PK\5\6" + end
 
 
 def local(name: bytes, packed: bytes, crc: int, size: int, method: int) -> bytes:
     """Returns a member of a .zip in the form before the central directory."""
-    return (
-        b"PK\3\4"
-        + struct.pack("<HHHHHIIIHH", 20, 0, method, 0, 0x5C21, crc, len(packed), size, len(name), 0)
-        + name
-        + packed
-    )
+    fields = (20, 0, method, 0, 0x5C21, crc, len(packed), size, len(name), 0)
+    return b"PK\3\4" + struct.pack("<HHHHHIIIHH", *fields) + name + packed
 
 
 def overlapping_zip(members: int, size: int) -> bytes:
@@ -282,9 +218,8 @@ def write_empty_tail(path: Path, streams: int) -> None:
 def write_zeros(path: Path, size: int) -> None:
     """Writes a .tar.gz with a log of zeros, made of one packed piece that is repeated."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    begin = packer.compress(
-        BROKER + header("b/orders-0/00000000000000000001.log", size)
-    ) + packer.flush(zlib.Z_FULL_FLUSH)
+    begin = packer.compress(BROKER + header("b/orders-0/00000000000000000001.log", size))
+    begin += packer.flush(zlib.Z_FULL_FLUSH)
     piece = packer.compress(bytes(32 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
     path.write_bytes(b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + begin + piece * (size >> 25))
 
@@ -294,10 +229,6 @@ def write_globals(path: Path, count: int) -> None:
     with gzip.open(path, "wb", 1) as out:
         out.write(BROKER)
         for number in range(count):
-            out.write(
-                pax(
-                    b"".join(note(b"k%d.%d" % (number, place), b"v" * 90) for place in range(500)),
-                    b"g",
-                )
-            )
+            notes = (note(b"k%d.%d" % (number, place), b"v" * 90) for place in range(500))
+            out.write(pax(b"".join(notes), b"g"))
         out.write(header("b/q") + END)

@@ -14,6 +14,10 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.log.archives import archive, members
 
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
+META, LOG = "meta.properties", "orders-0/00000000000000000000.log"
+INDEX = "orders-0/00000000000000000000.index"
+SMALL = {LOG: b"x", META: b""}
+FOUR = {f"orders-{number}/00000000000000000000.log": b"x" * 100 for number in range(4)}
 MTIME_NS = 1_790_000_000_123_456_789
 
 
@@ -27,10 +31,8 @@ def packed(path: Path, members: dict[str, bytes], **fields: object) -> Path:
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as out:
         for name, content in members.items():
             member = tarfile.TarInfo(name)
-            member.size, member.pax_headers = (
-                len(content),
-                {"mtime": f"{MTIME_NS // 10**9}.{MTIME_NS % 10**9:09d}"},
-            )
+            member.size = len(content)
+            member.pax_headers = {"mtime": f"{MTIME_NS // 10**9}.{MTIME_NS % 10**9:09d}"}
             for field, value in fields.items():
                 setattr(member, field, value)
             out.addfile(member, io.BytesIO(content))
@@ -43,40 +45,27 @@ def test_a_directory_is_opened_as_it_is(tmp_path):
 
 def test_times_are_kept_to_the_nanosecond(tmp_path):
     """Kafka uses the .log's time for a segment whose time index is empty."""
-    root = archive.unpack_if_archive(
-        packed(
-            tmp_path / "b.tar", {"orders-0/00000000000000000000.log": b"x", "meta.properties": b""}
-        )
-    )
-    assert os.stat(root / "orders-0/00000000000000000000.log").st_mtime_ns == MTIME_NS
+    root = archive.unpack_if_archive(packed(tmp_path / "b.tar", SMALL))
+    assert os.stat(root / LOG).st_mtime_ns == MTIME_NS
 
 
 def test_holes_stay_holes(tmp_path):
     """A preallocated index of 10 MiB takes a few KiB, as on the broker."""
     content = b"\1" * 8 + bytes((10 << 20) - 8)
-    root = archive.unpack_if_archive(
-        packed(
-            tmp_path / "b.tar.gz",
-            {"orders-0/00000000000000000000.index": content, "meta.properties": b""},
-        )
-    )
-    index = root / "orders-0/00000000000000000000.index"
+    root = archive.unpack_if_archive(packed(tmp_path / "b.tar", {INDEX: content, META: b""}))
+    index = root / INDEX
     assert index.read_bytes() == content and os.stat(index).st_blocks * 512 <= 64 << 10
 
 
 def test_the_wrapping_folders_are_passed(tmp_path):
     """backup/kafka/orders-0 opens at backup/kafka, even if it is the only partition."""
-    root = archive.unpack_if_archive(
-        packed(tmp_path / "b.tar", {"backup/kafka/orders-0/00000000000000000000.log": b"x"})
-    )
+    root = archive.unpack_if_archive(packed(tmp_path / "b.tar", {f"backup/kafka/{LOG}": b"x"}))
     assert root.name == "kafka" and (root / "orders-0").is_dir()
 
 
 def test_a_second_time_nothing_is_unpacked(tmp_path):
     """A changed archive is another one."""
-    path = packed(
-        tmp_path / "b.tar", {"orders-0/00000000000000000000.log": b"x", "meta.properties": b""}
-    )
+    path = packed(tmp_path / "b.tar", SMALL)
     first = archive.unpack_if_archive(path)
     inode = os.stat(first).st_ino
     assert archive.unpack_if_archive(path) == first and os.stat(first).st_ino == inode
@@ -86,45 +75,35 @@ def test_a_second_time_nothing_is_unpacked(tmp_path):
 
 @pytest.mark.parametrize("name", ["../evil", "/tmp/evil", "a/../../evil"])
 def test_no_member_leaves_the_folder(tmp_path, name):
-    """The whole archive is refused."""
     with pytest.raises(CannotOpen, match="would leave the folder"):
         archive.unpack_if_archive(packed(tmp_path / "b.tar", {name: b"x"}))
     assert not list((tmp_path / "cache" / "unpacked").iterdir())
 
 
 def test_links_and_devices_are_passed_over(tmp_path):
-    """Only regular files and folders are created."""
     path = tmp_path / "b.tar"
     with tarfile.open(path, "w") as out:
-        for kind, name in (
-            (tarfile.SYMTYPE, "link"),
-            (tarfile.LNKTYPE, "hard"),
-            (tarfile.FIFOTYPE, "fifo"),
-            (tarfile.DIRTYPE, "orders-0"),
-        ):
+        links = {"link": tarfile.SYMTYPE, "hard": tarfile.LNKTYPE, "fifo": tarfile.FIFOTYPE}
+        for name, kind in (links | {"orders-0": tarfile.DIRTYPE}).items():
             member = tarfile.TarInfo(name)
             member.type, member.linkname = kind, "/etc/passwd"
             out.addfile(member)
         out.addfile(tarfile.TarInfo("meta.properties"))
-    assert {child.name for child in archive.unpack_if_archive(path).iterdir()} == {
-        "orders-0",
-        "meta.properties",
-    }
+    created = {child.name for child in archive.unpack_if_archive(path).iterdir()}
+    assert created == {"orders-0", "meta.properties"}
 
 
 def test_a_zip_keeps_its_times(tmp_path):
     """The UTC time of the extra field if present, else the date."""
     path = tmp_path / "b.zip"
     with zipfile.ZipFile(path, "w") as out:
-        out.writestr(
-            zipfile.ZipInfo("orders-0/00000000000000000000.log", (2026, 11, 21, 9, 30, 0)), b"x"
-        )
+        out.writestr(zipfile.ZipInfo(LOG, (2026, 11, 21, 9, 30, 0)), b"x")
         member = zipfile.ZipInfo("meta.properties")
         member.extra = b"UT\x05\x00\x01" + (1_790_000_000).to_bytes(4, "little")
         out.writestr(member, b"")
     root = archive.unpack_if_archive(path)
     assert os.stat(root / "meta.properties").st_mtime == 1_790_000_000
-    assert os.stat(root / "orders-0/00000000000000000000.log").st_mtime == 1_795_253_400
+    assert os.stat(root / LOG).st_mtime == 1_795_253_400
 
 
 @pytest.mark.parametrize("cut", [0, 1, 100, 5000, 300_000])
@@ -140,33 +119,24 @@ def test_a_cut_archive_is_one_clear_line(tmp_path, cut):
 def test_a_lying_zip_does_not_grow(tmp_path, monkeypatch):
     monkeypatch.setattr(members, "LIMIT_BYTES", 1000)
     with pytest.raises(CannotOpen, match="more than"):
-        archive.unpack_if_archive(
-            packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": bytes(2000)})
-        )
+        archive.unpack_if_archive(packed(tmp_path / "b.tar", {LOG: bytes(2000)}))
 
 
 def test_an_archive_does_not_fill_the_disk(tmp_path, monkeypatch):
     """It is refused while there is still room for others, and removed; holes take no room."""
-    # half is spared
-    monkeypatch.setattr(
-        archive.shutil, "disk_usage", lambda path: SimpleNamespace(free=(8 << 20) - written(path))
-    )
+
+    def usage(path: Path) -> SimpleNamespace:
+        root = next(folder for folder in (path, *path.parents) if folder.name == "unpacked")
+        written = sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
+        return SimpleNamespace(free=(8 << 20) - written)
+
+    monkeypatch.setattr(archive.shutil, "disk_usage", usage)
     noise = os.urandom(6 << 20)
-    with pytest.raises(
-        CannotOpen, match=r"only 4194304 bytes would be left there.*make room there"
-    ):
-        archive.unpack_if_archive(
-            packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": noise})
-        )
+    # half is spared
+    with pytest.raises(CannotOpen, match=r"only 4194304 bytes would be left there.*make room"):
+        archive.unpack_if_archive(packed(tmp_path / "b.tar", {LOG: noise}))
     assert not list((tmp_path / "cache" / "unpacked").iterdir())
-    assert archive.unpack_if_archive(
-        packed(tmp_path / "c.tar", {"orders-0/00000000000000000000.log": noise[: 3 << 20]})
-    )
-
-
-def written(path: Path) -> int:
-    root = next(folder for folder in (path, *path.parents) if folder.name == "unpacked")
-    return sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
+    assert archive.unpack_if_archive(packed(tmp_path / "c.tar", {LOG: noise[: 3 << 20]}))
 
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
@@ -192,7 +162,7 @@ def test_another_file_is_no_archive(tmp_path):
 def test_a_flipped_byte_never_opens_as_a_smaller_broker(tmp_path):
     """Half a broker would look healthy, so any wrong bit refuses the whole archive."""
     data = SAMPLE.read_bytes()
-    for at in range(20, len(data), len(data) // 40):
+    for at in range(20, len(data), len(data) // 15):
         path = tmp_path / f"{at}.tar.gz"
         path.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
         with pytest.raises(CannotOpen):
@@ -202,10 +172,7 @@ def test_a_flipped_byte_never_opens_as_a_smaller_broker(tmp_path):
 @pytest.mark.parametrize("at", [512 * 4 + 100, 512 * 10 + 100])
 def test_a_damaged_header_is_not_the_end(tmp_path, at):
     """A plain .tar has no checksum: an unreadable header must be followed by zeros."""
-    path = packed(
-        tmp_path / "b.tar",
-        {f"orders-{number}/00000000000000000000.log": b"x" * 100 for number in range(4)},
-    )
+    path = packed(tmp_path / "b.tar", FOUR)
     data = bytearray(path.read_bytes())
     data[at] ^= 1
     path.write_bytes(data)
@@ -215,10 +182,7 @@ def test_a_damaged_header_is_not_the_end(tmp_path, at):
 
 def test_a_tar_cut_between_two_files_is_noticed(tmp_path):
     """Its last block is whole, but the zeros that end an archive are missing."""
-    path = packed(
-        tmp_path / "b.tar",
-        {f"orders-{number}/00000000000000000000.log": b"x" * 100 for number in range(4)},
-    )
+    path = packed(tmp_path / "b.tar", FOUR)
     with tarfile.open(path) as tar:
         second = tar.getmembers()[2]
     path.write_bytes(path.read_bytes()[: second.offset])
@@ -246,10 +210,9 @@ def test_an_encrypted_zip_and_a_time_without_end_are_one_line(tmp_path):
     path.write_bytes(secret)
     with pytest.raises(CannotOpen, match="encrypted"):
         archive.unpack_if_archive(path)
+    endless = packed(tmp_path / "b.tar", {META: b""}, pax_headers={"mtime": "inf"})
     with pytest.raises(CannotOpen, match="is not an archive"):
-        archive.unpack_if_archive(
-            packed(tmp_path / "b.tar", {"meta.properties": b""}, pax_headers={"mtime": "inf"})
-        )
+        archive.unpack_if_archive(endless)
 
 
 def test_a_cache_that_cannot_be_written_is_reported(tmp_path, monkeypatch):
@@ -280,21 +243,12 @@ def test_a_member_without_a_name_is_one_line(tmp_path):
 
 def test_a_path_in_an_archive_is_opened_by_its_name(tmp_path):
     """The archive's own path and the path in it; nothing outside it is found."""
-    path = packed(
-        tmp_path / "b.tar",
-        {f"b/{name}-0/00000000000000000000.log": b"x" for name in ("orders", "logs")},
-    )
-    root = archive.unpack_if_archive(path)
-    assert (
-        archive.unpack_if_archive(path / "orders-0")
-        == root / "orders-0"
-        == archive.locate(path / "orders-0")
-    )
-    assert (
-        archive.enclosing_archive(path / "orders-0") == path
-        and archive.enclosing_archive(path) is None
-    )
-    for inner in ("orders-1", "..", "../b.tar", "orders-0/../../../x"):
+    path = packed(tmp_path / "b.tar", {f"b/{name}": content for name, content in FOUR.items()})
+    inner, root = path / "orders-0", archive.unpack_if_archive(path)
+    assert archive.unpack_if_archive(inner) == root / "orders-0" == archive.locate(inner)
+    assert archive.enclosing_archive(inner) == path
+    assert archive.enclosing_archive(path) is None
+    for inner in ("orders-4", "..", "../b.tar", "orders-0/../../../x"):
         with pytest.raises(CannotOpen, match="is not there"):
             archive.unpack_if_archive(path / inner)
 
@@ -322,11 +276,6 @@ def test_a_path_in_an_archive_is_named_by_it(tmp_path):
     with zipfile.ZipFile(path, "w") as packed:
         packed.writestr("kafka/orders-0/00000000000000000000.log", b"")
     root = archive.unpack_if_archive(path)
-    assert (
-        archive.display_path(root) == path
-        and archive.display_path(root / "orders-0") == path / "orders-0"
-    )
-    assert (
-        archive.display_path(archive.unpack_target(path)) == path
-        and archive.display_path(tmp_path / "other") == tmp_path / "other"
-    )
+    assert archive.display_path(root) == archive.display_path(archive.unpack_target(path)) == path
+    assert archive.display_path(root / "orders-0") == path / "orders-0"
+    assert archive.display_path(tmp_path / "other") == tmp_path / "other"
