@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,31 +13,23 @@ from kafkaviz.format.remote_metadata import SEGMENT_STATES
 from kafkaviz.log.broker import open_broker, read_tiered_state
 from kafkaviz.log.tiered.remote_log_metadata import (
     COPY_FINISHED,
-    COPY_STARTED,
     DELETE_FINISHED,
     DELETE_STARTED,
     RemoteLogEvents,
     RemoteLogMetadataCache,
-    RemoteLogSegment,
     _records,
 )
 from kafkaviz.log.tiered.tiered_partition import SegmentPlace
 from kafkaviz.messages import say
 from tests.pipeline import whole_logs
-from tests.support.tiered_storage import partition_of, unpack
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory) -> tuple[Path, Path]:
-    return unpack(tmp_path_factory.mktemp("tiered"))
+from tests.support.tiered_storage import partition_of, segment_of
 
 
 def values_of(logs: Path) -> list[bytes]:
     """Returns the values in the metadata partitions of the recorded broker."""
-    partitions = open_broker(logs).partitions
     return [
         event.value
-        for partition in partitions
+        for partition in open_broker(logs).partitions
         if partition.topic == "__remote_log_metadata"
         for _, _, event in _records(partition)
         if event.value is not None
@@ -50,10 +43,9 @@ def write_metadata(logs: Path, target: Path, events: list[tuple[bytes | None, by
         shutil.rmtree(directory)
     batches = []
     for offset, (key, value) in enumerate(events):
-        parts = [record.Record(offset_delta=0, timestamp_delta_ms=0, key=key, value=value)]
-        batches.append(
-            whole_logs.framed(offset, record.build(parts), [whole_logs.START_MS + offset])
-        )
+        part = record.Record(offset_delta=0, timestamp_delta_ms=0, key=key, value=value)
+        time_ms = whole_logs.START_MS + offset
+        batches.append(whole_logs.framed(offset, record.build([part]), [time_ms]))
     whole_logs.write(target / "__remote_log_metadata-0", batches)
     return target
 
@@ -69,15 +61,11 @@ def states_of(value: bytes) -> str | None:
     return None if state is None else SEGMENT_STATES[state]
 
 
-def test_events_are_counted_by_segment(recorded, capsys):
+def test_events_are_counted_by_segment(tiered, capsys):
     """A copied segment has two events, one of them superseded; all four of a deleted one are."""
-    logs, store = recorded
+    logs, store = tiered
     state = read_tiered_state(store, logs)
-    counts: dict[str, int] = {}
-    for value in values_of(logs):
-        key = key_of(value)
-        if key:
-            counts[key.decode()] = counts.get(key.decode(), 0) + 1
+    counts = Counter(key.decode() for value in values_of(logs) if (key := key_of(value)))
     for partition in state.partitions:
         live = [segment for segment in partition.segments if segment.state]
         assert {segment.segment_id: segment.event_count for segment in live} == {
@@ -95,9 +83,9 @@ def test_events_are_counted_by_segment(recorded, capsys):
 
 
 @pytest.mark.parametrize("is_keyed", [True, False])
-def test_an_update_without_its_announcement_counts_if_it_is_keyed(recorded, tmp_path, is_keyed):
+def test_an_update_without_its_announcement_counts_if_it_is_keyed(tiered, tmp_path, is_keyed):
     """Kafka 4.4.0 drops such an update, so nobody asks for the segment; with a key it counts."""
-    logs, store = recorded
+    logs, store = tiered
     newest = {key_of(value): value for value in values_of(logs) if key_of(value)}
     events = [(key if is_keyed else None, value) for key, value in newest.items()]
     compacted = write_metadata(logs, tmp_path / "logs", events)
@@ -108,76 +96,55 @@ def test_an_update_without_its_announcement_counts_if_it_is_keyed(recorded, tmp_
         return
     assert partition.unannounced_segments == 18
     assert partition.counts == before.counts
-    ends = [
-        (segment.start_offset, segment.end_offset, segment.leader_epochs, segment.served_end_offset)
-        for segment in before.segments
-    ]
-    assert ends == [
-        (segment.start_offset, segment.end_offset, segment.leader_epochs, segment.served_end_offset)
-        for segment in partition.segments
-    ]
+    for segment, known in zip(partition.segments, before.segments, strict=True):
+        for name in ("start_offset", "end_offset", "leader_epochs", "served_end_offset"):
+            assert getattr(segment, name) == getattr(known, name), name
     assert partition.events == RemoteLogEvents(total=18, superseded=0)
 
 
-def test_a_tombstone_removes_its_segment(recorded, tmp_path):
+def test_a_tombstone_removes_its_segment(tiered, tmp_path):
     """The key may have any form: it stands for the segment of the records that had it before."""
-    logs, store = recorded
+    logs, store = tiered
     before = partition_of(read_tiered_state(store, logs), "orders-0")
     removed = before.segments[0].segment_id
-    events: list[tuple[bytes | None, bytes | None]] = [
-        (b"any form of " + (key_of(value) or b""), value) for value in values_of(logs)
-    ]
+    events: list = [(b"any form of " + (key_of(value) or b""), value) for value in values_of(logs)]
     events += [(f"any form of {removed}".encode(), None), (b"never seen", None), (None, None)]
-    partition = partition_of(
-        read_tiered_state(store, write_metadata(logs, tmp_path / "logs", events)), "orders-0"
-    )
+    written = write_metadata(logs, tmp_path / "logs", events)
+    partition = partition_of(read_tiered_state(store, written), "orders-0")
     assert partition.deleted_segments == before.deleted_segments + 1
     places = {segment.segment_id: segment.place for segment in partition.segments}
-    assert places.pop(removed) is SegmentPlace.DANGLING
-    assert places == {
-        segment.segment_id: segment.place
-        for segment in before.segments
-        if segment.segment_id != removed
-    }
+    places_before = {segment.segment_id: segment.place for segment in before.segments}
+    assert places == places_before | {removed: SegmentPlace.DANGLING}
     assert partition.events == RemoteLogEvents(total=37, superseded=17 + 3)
 
 
-def test_a_key_names_a_segment_that_is_being_deleted(recorded, tmp_path):
+def test_a_key_names_a_segment_that_is_being_deleted(tiered, tmp_path):
     """Its copy is not asked for; once the deletion has finished, nothing is known about it."""
-    logs, store = recorded
+    logs, store = tiered
     copied = [value for value in values_of(logs) if states_of(value) == COPY_FINISHED]
     state_byte = SEGMENT_STATES.index(COPY_FINISHED)
-    events: list[tuple[bytes | None, bytes | None]] = []
-    for value in copied:
-        assert value[-2] == state_byte
-        events.append((key_of(value), value[:-2] + bytes([2]) + value[-1:]))
-    partition = partition_of(
-        read_tiered_state(store, write_metadata(logs, tmp_path / "logs", events)), "orders-0"
-    )
+    assert {value[-2] for value in copied} == {state_byte}
+    events = [(key_of(value), value[:-2] + b"\2" + value[-1:]) for value in copied]
+    written = write_metadata(logs, tmp_path / "logs", events)
+    partition = partition_of(read_tiered_state(store, written), "orders-0")
     dangling = [seg for seg in partition.segments if seg.place is SegmentPlace.DANGLING]
     assert {segment.state for segment in dangling} == {DELETE_STARTED} and len(dangling) == 18
 
 
-def test_an_update_may_have_fields_that_no_release_knows(recorded):
+def test_an_update_may_have_fields_that_no_release_knows(tiered):
     """KIP-1266 adds tagged fields: they are passed over, as a flexible version demands."""
-    value = next(value for value in values_of(recorded[0]) if states_of(value) == COPY_FINISHED)
+    value = next(value for value in values_of(tiered[0]) if states_of(value) == COPY_FINISHED)
     assert value[-1:] == b"\0"  # the number of tagged fields
     tagged = value[:-1] + bytes([1, 0, 8]) + (42).to_bytes(8, "big")
     assert remote_metadata.decode(tagged).values == remote_metadata.decode(value).values
 
 
-def segment() -> RemoteLogSegment:
-    return RemoteLogSegment(
-        segment_id="a", start_offset=0, end_offset=9, leader_epochs={0: 0}, state=COPY_STARTED
-    )
-
-
 def test_a_second_announcement_does_not_take_a_copy_back():
     """RemoteLogMetadataCache of Kafka 4.3.1 drops it: the state cannot follow the later one."""
     cache = RemoteLogMetadataCache()
-    cache.add(segment())
+    cache.add(segment_of("a", 0, 9, {0: 0}))
     cache.update("a", COPY_FINISHED)
-    cache.add(segment())
+    cache.add(segment_of("a", 0, 9, {0: 0}))
     assert cache.segments["a"].state == COPY_FINISHED and cache.find(0, 5)
 
 
@@ -190,9 +157,9 @@ def test_a_finished_deletion_forgets_an_unannounced_segment():
 
 
 @pytest.mark.parametrize("fault", ["torn", "random", "flipped"])
-def test_damaged_metadata_is_a_problem_and_predicts_nothing(recorded, tmp_path, capsys, fault):
+def test_damaged_metadata_is_a_problem_and_predicts_nothing(tiered, tmp_path, capsys, fault):
     """The text begins with the damaged place; a prediction from a part of the events is none."""
-    logs = shutil.copytree(recorded[0], tmp_path / "logs")
+    logs = shutil.copytree(tiered[0], tmp_path / "logs")
     log = max(logs.glob("__remote_log_metadata-*/*.log"), key=lambda path: path.stat().st_size)
     data = bytearray(log.read_bytes())
     if fault == "torn":
@@ -202,7 +169,7 @@ def test_damaged_metadata_is_a_problem_and_predicts_nothing(recorded, tmp_path, 
     else:
         data[61 + 20] ^= 1
     log.write_bytes(data)
-    arguments = ["tiered", str(logs), "--tiered", str(recorded[1])]
+    arguments = ["tiered", str(logs), "--tiered", str(tiered[1])]
     main([*arguments, "--json"])
     answer = json.loads(capsys.readouterr().out)
     (problem,) = answer["problems"]

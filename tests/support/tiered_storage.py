@@ -1,7 +1,6 @@
 """The recorded broker with tiered storage, and a copy of its store in the layout of Aiven's plugin."""
 
 import base64
-import gzip
 import json
 import shutil
 import struct
@@ -15,8 +14,10 @@ from kafkaviz.format import remote_segment
 from kafkaviz.format.remote_segment import LEADER_EPOCHS, LOCAL_ROOT
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.tiered import tiered_view
+from kafkaviz.log.tiered.remote_log_metadata import COPY_STARTED, RemoteLogSegment
 from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
 from kafkaviz.log.tiered.tiered_view import TieredState
+from tests.support.vectors import json_lines
 
 DATA = Path(__file__).parents[1] / "data"
 ARCHIVE = DATA / "kafka-4.3.1-tiered.tar.xz"
@@ -25,12 +26,22 @@ ANSWERS = DATA / "kafka-4.3.1-tiered-answers.jsonl.gz"
 
 def answers() -> dict[str, dict]:
     """Returns the answers of the broker and of a consumer about each topic."""
-    lines = gzip.decompress(ANSWERS.read_bytes()).splitlines()
-    return {line["topic"]: line for line in map(json.loads, lines)}
+    return {line["topic"]: line for line in json_lines(ANSWERS)}
 
 
 def partition_of(state: TieredState, directory: str) -> TieredPartition:
     return next(partition for partition in state.partitions if partition.directory == directory)
+
+
+def segment_of(segment_id: str, first: int, last: int, epochs: dict[int, int]) -> RemoteLogSegment:
+    """Returns a segment whose copy has started."""
+    return RemoteLogSegment(
+        segment_id=segment_id,
+        start_offset=first,
+        end_offset=last,
+        leader_epochs=epochs,
+        state=COPY_STARTED,
+    )
 
 
 def unpack(folder: Path) -> tuple[Path, Path]:

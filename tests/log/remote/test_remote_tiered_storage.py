@@ -14,21 +14,16 @@ from kafkaviz.log.broker import join_tiered, open_broker, read_tiered_state
 from kafkaviz.log.remote import block_cache, file_system, mirror
 from tests.pipeline.source_reading import read
 from tests.support.object_store import ObjectStore
-from tests.support.tiered_storage import answers, unpack, write_aiven_store, write_local_store
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory) -> tuple[Path, Path]:
-    return unpack(tmp_path_factory.mktemp("tiered"))
+from tests.support.tiered_storage import answers, partition_of, write_aiven_store, write_local_store
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("compressed", [None, pytest.param(False, marks=pytest.mark.nightly), True])
 def test_a_bucket_is_joined_with_a_broker_directory(
-    object_store: ObjectStore, recorded, tmp_path, compressed
+    object_store: ObjectStore, tiered, tmp_path, compressed
 ):
     """In either layout: the records that a consumer got, and where each segment is."""
-    logs, store = recorded
+    logs, store = tiered
     if compressed is not None:
         store = write_aiven_store(store, logs, tmp_path / "aiven", compressed=compressed)
     key = f"tiered-{compressed}"
@@ -44,25 +39,23 @@ def test_a_bucket_is_joined_with_a_broker_directory(
         for record in segment.records(int(batch["position"]))
     ]
     assert records == [record[:2] for record in answers()["orders"]["records"]]
-    orders = next(
-        item for item in read_tiered_state(url, logs).partitions if item.directory == "orders-0"
-    )
+    orders = partition_of(read_tiered_state(url, logs), "orders-0")
     counts = {place: count for place, count in orders.counts.items() if count}
     assert counts == {"local": 1, "both": 3, "remote": 15}
     assert len(open_broker(url).partition("orders-0").live) == 18
 
 
 @pytest.fixture(scope="module")
-def aiven(recorded, tmp_path_factory) -> Path:
-    logs, store = recorded
+def aiven(tiered, tmp_path_factory) -> Path:
+    logs, store = tiered
     return write_aiven_store(store, logs, tmp_path_factory.mktemp("aiven"), compressed=True)
 
 
 @pytest.mark.parametrize("layout", ["local", "aiven"])
-def test_an_address_into_a_store_is_a_partition(object_store, recorded, aiven, layout, capsys):
+def test_an_address_into_a_store_is_a_partition(object_store, tiered, aiven, layout, capsys):
     """A directory or a file of a segment, without an earlier listing."""
     url = f"s3://kafka/{layout}-alone"
-    object_store.put_directory(aiven if layout == "aiven" else recorded[1], f"{layout}-alone")
+    object_store.put_directory(aiven if layout == "aiven" else tiered[1], f"{layout}-alone")
     mirror.forget()
     assert main(["lookup", f"{url}/orders-0", "--offset", "53", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -78,7 +71,7 @@ def test_an_address_into_a_store_is_a_partition(object_store, recorded, aiven, l
     assert sorted(offsets) == expected
 
 
-def test_a_partition_that_is_in_no_store_is_not_there(object_store, recorded):
+def test_a_partition_that_is_in_no_store_is_not_there(object_store, tiered):
     object_store.put("brokers/9/meta.properties", b"version=1")
     object_store.put("brokers/9/orders-0/00000000000000000000.log", b"")
     object_store.requests.clear()
@@ -123,13 +116,12 @@ def test_a_thousand_records_of_a_remote_segment_take_few_requests(
         assert 0 < len(object_store.data_requests) <= 6
 
 
-def test_few_records_of_a_remote_segment_take_few_requests(object_store, recorded):
+def test_few_records_of_a_remote_segment_take_few_requests(object_store, tiered):
     """The .index and the .log of the segment, and the producer snapshot of the last roll."""
-    logs, store = recorded
+    logs, store = tiered
     object_store.put_directory(store, "tiered-few")
     join_tiered(logs, "s3://kafka/tiered-few")
     object_store.requests.clear()
-    rows = read(
-        "kafka_records", logs, tiered="s3://kafka/tiered-few", topics="orders", offsets="41-60"
-    )
+    options = {"tiered": "s3://kafka/tiered-few", "topics": "orders", "offsets": "41-60"}
+    rows = read("kafka_records", logs, **options)
     assert rows.num_rows == 20 and 0 < len(object_store.data_requests) <= 6
