@@ -1,6 +1,5 @@
 """A broker directory as objects, compared with real brokers and with Kafka's own dumps."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -10,10 +9,8 @@ import pytest
 
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format import names
-from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
-from kafkaviz.log.partition import Partition, log_end_offset, open_partition
-from kafkaviz.messages import message
+from kafkaviz.log.partition import log_end_offset, open_partition
 
 DATA = Path(__file__).parents[1] / "data"
 DUMPS = json.loads((DATA / "dump_counts.json").read_text())
@@ -22,31 +19,20 @@ ARCHIVES = sorted(DUMPS["brokers"])
 
 def counted(broker: Broker) -> dict[str, object]:
     """Returns the counts that the reader finds in each .log and index, in the form of Kafka's dump."""
-    return {
-        name: count for partition in broker.partitions for name, count in _counts(partition).items()
-    }
-
-
-def _counts(partition: Partition) -> dict[str, object]:
     facts: dict[str, object] = {}
-    for segment in partition.segments:
-        name = f"{partition.directory}/{segment.name}"
-        if segment.state not in ("active", "closed"):
-            continue
-        if segment.log:
-            batches, end = segment.walk()
-            records = (
-                None
-                if (batches["record_count"] == -1).any()
-                else int(batches["record_count"].sum())
-            )
-            facts[f"{name}.log"] = dict(
-                batches=len(batches), records=records, end_position=end.position
-            )
-        if segment.index:
-            facts[f"{name}.index"] = len(segment.offset_index)
-        if segment.timeindex:
-            facts[f"{name}.timeindex"] = len(segment.time_index)
+    for partition in broker.partitions:
+        for segment in partition.segments:
+            name = f"{partition.directory}/{segment.name}"
+            if segment.state not in ("active", "closed"):
+                continue
+            if segment.log:
+                counts = segment.walk().batches["record_count"]
+                records = None if (counts == -1).any() else int(counts.sum())
+                facts[f"{name}.log"] = {"batches": len(counts), "records": records}
+            if segment.index:
+                facts[f"{name}.index"] = len(segment.offset_index)
+            if segment.timeindex:
+                facts[f"{name}.timeindex"] = len(segment.time_index)
     return facts
 
 
@@ -75,7 +61,6 @@ def test_counts_are_those_of_kafkas_dump(name, shared):
 
 
 def test_the_sample_has_the_counts_of_kafkas_dump(clean):
-    """The same for sample_data."""
     assert compare_with_dump(open_broker(clean), "kafka-4.3.1-clean") > 200
 
 
@@ -84,27 +69,19 @@ def test_a_clean_broker(clean):
     broker = open_broker(clean)
     assert len(broker.partitions) == 37 and not broker.problems
     assert broker.is_clean and broker.clean_body == {"version": 0, "brokerEpoch": 13}
-    assert (broker.node_id, broker.cluster_id, broker.directory_id) == (
-        "1",
-        "a2Fma2F2aXotY2xlYW4tMQ",
-        "ekArurFKRISu0Oyjh8h0sg",
-    )
+    assert (broker.node_id, broker.cluster_id) == ("1", "a2Fma2F2aXotY2xlYW4tMQ")
+    assert broker.directory_id == "ekArurFKRISu0Oyjh8h0sg"
     states = {partition.directory: partition.state for partition in broker.partitions}
-    assert [state for name, state in states.items() if name.startswith("obsolete-2019-0.")] == [
-        "delete"
-    ]
+    (state,) = (state for name, state in states.items() if name.startswith("obsolete-2019-0."))
+    assert state == "delete"
 
 
 def test_offsets_of_the_checkpoints(clean):
     """Log start moved by deleteRecords, high watermark, recovery point, log end."""
     broker = open_broker(clean)
     moved = broker.partition("device-events.v2-0")
-    assert (
-        moved.log_start_offset,
-        log_end_offset(moved.active),
-        moved.high_watermark,
-        moved.recovery_point,
-    ) == (9037, 12000, 12000, 12000)
+    assert (moved.log_start_offset, moved.high_watermark) == (9037, 12000)
+    assert (moved.recovery_point, log_end_offset(moved.active)) == (12000, 12000)
     assert moved.topic_id and len(moved.topic_id) == 22
     assert log_end_offset(broker.partition("empty-room-1").active) == 0
 
@@ -119,15 +96,8 @@ def test_states_of_segments(clean):
 def test_preallocated_indexes_of_a_killed_broker(killed):
     """Written and unwritten slots, apparent and allocated bytes."""
     active = open_broker(killed).partition("append-time-0").active
-    assert (
-        len(active.offset_index),
-        active.offset_slots.slots,
-        active.offset_slots.unwritten_slots,
-    ) == (
-        104,
-        8192,
-        8088,
-    )
+    slots = active.offset_slots
+    assert (len(active.offset_index), slots.slots, slots.unwritten_slots) == (104, 8192, 8088)
     assert (len(active.time_index), active.time_slots.slots) == (104, 5461)
     assert active.index.size_bytes == 65536 and active.index.allocated_bytes < 65536
 
@@ -135,15 +105,13 @@ def test_preallocated_indexes_of_a_killed_broker(killed):
 def test_torn_tails_of_a_killed_broker(killed):
     """Where the last whole batch ends, and why the rest is not one; the tails were made by hand."""
     broker = open_broker(killed)
-    ends = {
-        name: broker.partition(name).active.walk().end
-        for name in ("append-time-0", "clicks-zstd-0", "weblogs-0")
-    }
-    assert {name: (end.position, end.reason) for name, end in ends.items()} == {
-        "append-time-0": (561_373, "torn"),
-        "clicks-zstd-0": (263_795, "torn"),
-        "weblogs-0": (406_105, "bad-length"),
-    }
+    for name, position, reason in (
+        ("append-time-0", 561_373, "torn"),
+        ("clicks-zstd-0", 263_795, "torn"),
+        ("weblogs-0", 406_105, "bad-length"),
+    ):
+        end = broker.partition(name).active.walk().end
+        assert (end.position, end.reason) == (position, reason), name
 
 
 def test_missing_and_orphan_files(damaged):
@@ -152,10 +120,8 @@ def test_missing_and_orphan_files(damaged):
     orphan = rides.segment(999_999)
     assert orphan.log is None and orphan.index.size_bytes == 24 and len(orphan.walk().batches) == 0
     assert rides.active.base_offset != 999_999
-    assert [segment.state for segment in rides.segments if segment.base_offset == 2418] == [
-        "closed",
-        "cleaned",
-    ]
+    states = [segment.state for segment in rides.segments if segment.base_offset == 2418]
+    assert states == ["closed", "cleaned"]
 
 
 def test_an_index_cut_inside_an_entry(damaged):
@@ -167,43 +133,25 @@ def test_an_index_cut_inside_an_entry(damaged):
 def test_partitions_stand_as_a_reader_counts_them(clean, tmp_path):
     for name in ("orders-10", "orders-2", "orders-0"):
         shutil.copytree(clean / "empty-room-1", tmp_path / name)
-    assert [partition.directory for partition in open_broker(tmp_path).partitions] == [
-        "orders-0",
-        "orders-2",
-        "orders-10",
-    ]
+    names = [partition.directory for partition in open_broker(tmp_path).partitions]
+    assert names == ["orders-0", "orders-2", "orders-10"]
 
 
 def test_how_a_broker_was_left(clean, killed, tmp_path):
     """Nothing shows it for a partition copied alone; in its broker directory the marker does."""
     shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
-    opened = [
-        open_broker(path)
-        for path in (
-            clean,
-            clean / "orders-2",
-            killed,
-            killed / "append-time-0",
-            tmp_path / "orders-2",
-            tmp_path,
-        )
-    ]
-    assert [broker.shutdown_state for broker in opened] == [
-        "clean",
-        "clean",
-        "unclean",
-        "unclean",
-        "unknown",
-        "unclean",
-    ]
+    for paths, state in (
+        ((clean, clean / "orders-2"), "clean"),
+        ((killed, killed / "append-time-0", tmp_path), "unclean"),
+        ((tmp_path / "orders-2",), "unknown"),
+    ):
+        assert {open_broker(path).shutdown_state for path in paths} == {state}
 
 
 def test_one_partition_directory_alone(clean):
     """Its broker's checkpoints are still read."""
-    broker = open_broker(clean / "orders-0")
-    assert [partition.directory for partition in broker.partitions] == [
-        "orders-0"
-    ] and broker.partitions[0].high_watermark == 38736
+    (partition,) = open_broker(clean / "orders-0").partitions
+    assert (partition.directory, partition.high_watermark) == ("orders-0", 38736)
 
 
 @pytest.mark.parametrize(
@@ -222,15 +170,11 @@ def test_a_renamed_copy_of_a_partition_says_what_to_do(clean, tmp_path):
     shutil.copytree(clean / "orders-2", tmp_path / "copy")
     with pytest.raises(CannotOpen) as raised:
         open_broker(tmp_path / "copy")
-    words = (
-        f"{tmp_path / 'copy'}: holds a .log, but is not named like a topic-partition; rename it "
-        "TOPIC-N, such as orders-0"
-    )
-    assert (str(raised.value), raised.value.kind) == (words, "not-kafka")
+    assert raised.value.kind == "not-kafka"
+    assert str(raised.value).endswith("rename it TOPIC-N, such as orders-0")
     (tmp_path / "copy").rename(tmp_path / "copy-0")
-    assert [partition.directory for partition in open_broker(tmp_path / "copy-0").partitions] == [
-        "copy-0"
-    ]
+    (partition,) = open_broker(tmp_path / "copy-0").partitions
+    assert partition.directory == "copy-0"
 
 
 def test_a_folder_named_like_a_partition_makes_no_broker(tmp_path):
@@ -256,7 +200,6 @@ def test_a_broker_one_level_down_is_offered(tmp_path, damaged):
 
 
 def test_an_unreadable_partition_hides_no_other(damaged, monkeypatch):
-    """It is a problem, and the others are shown."""
     scandir = os.scandir
 
     def refusing(path: Path) -> object:
@@ -266,9 +209,8 @@ def test_an_unreadable_partition_hides_no_other(damaged, monkeypatch):
 
     monkeypatch.setattr(os, "scandir", refusing)
     broker = open_broker(damaged)
-    assert [(problem.path.name, problem.what) for problem in broker.problems] == [
-        ("rides-0", message("errors.may_not_be_read"))
-    ]
+    (problem,) = broker.problems
+    assert (problem.path.name, problem.what.key) == ("rides-0", "errors.may_not_be_read")
     assert "bookings-0" in {partition.directory for partition in broker.partitions}
 
 
@@ -287,46 +229,25 @@ def test_a_strange_marker_is_still_a_clean_stop(tmp_path, damaged, body):
     (copy / ".kafka_cleanshutdown").write_bytes(body)
     broker = open_broker(copy)
     assert broker.is_clean and broker.clean_body in (None, {}) and len(broker.partitions) > 2
-    assert [problem.path.name for problem in broker.problems] == (
-        [] if body == b"{}" else [".kafka_cleanshutdown"]
-    )
+    problems = [problem.path.name for problem in broker.problems]
+    assert problems == ([] if body == b"{}" else [".kafka_cleanshutdown"])
 
 
-def test_reading_changes_nothing(tmp_path, killed):
-    """Names, sizes, hashes and times of everything below the directory stay the same."""
-    before = _snapshot(killed)
+def test_reading_changes_nothing(killed, fingerprint):
+    before = fingerprint(killed)
     broker = open_broker(killed)
     counted(broker)
     for partition in broker.partitions:
         if partition.active:
             log_end_offset(partition.active)
-    assert _snapshot(killed) == before
-
-
-def _snapshot(root: Path) -> dict[str, tuple[int, int, str]]:
-    return {
-        str(path): (
-            path.stat().st_size,
-            path.stat().st_mtime_ns,
-            hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "",
-        )
-        for path in [root, *sorted(root.rglob("*"))]
-    }
-
-
-def test_every_archive_opens(shared):
-    """All eight directories, brokers 2.8.2 to 4.3.1."""
-    assert len({unpack_if_archive(shared / "data" / f"{name}.tar.gz") for name in ARCHIVES}) == 8
+    assert fingerprint(killed) == before
 
 
 def test_aborted_transactions_of_a_segment(clean):
     """The first lines of Kafka's own dump of the file; a segment without the file has none."""
     segment = open_broker(clean).partition("refunds-1").segment(32)
-    assert segment.txn_index[:3].tolist() == [
-        (0, 7, 0, 32, 17),
-        (0, 7, 33, 70, 17),
-        (0, 6, 17, 71, 72),
-    ]
+    first = [(0, 7, 0, 32, 17), (0, 7, 33, 70, 17), (0, 6, 17, 71, 72)]
+    assert segment.txn_index[:3].tolist() == first
     assert len(open_broker(clean).partition("orders-0").segments[0].txn_index) == 0
 
 
@@ -334,9 +255,8 @@ def test_producers_of_a_partition(clean):
     """The snapshots by offset, and the producer that Kafka's own dump shows in one."""
     partition = open_broker(clean).partition("orders-0")
     assert list(partition.snapshots) == [19113, 38321, 38736]
-    assert partition.snapshot(19113).producers.tolist() == [
-        (0, 0, 19112, 19112, 67, 1790003174230, -1, -1)
-    ]
+    (producer,) = partition.snapshot(19113).producers.tolist()
+    assert producer == (0, 0, 19112, 19112, 67, 1790003174230, -1, -1)
     with pytest.raises(CannotOpen, match="holds no producer snapshot of offset 7"):
         partition.snapshot(7)
 
@@ -348,10 +268,10 @@ def test_a_broken_snapshot_is_reported_by_file_and_byte(tmp_path, clean):
     data = bytearray(broken.read_bytes())
     data[20] ^= 1
     broken.write_bytes(data)
-    with pytest.raises(
-        CorruptFile, match=r"19113.snapshot, byte 6: Snapshot is corrupt \(CRC is no longer valid\)"
-    ):
-        open_partition(broken.parent, names.parse_directory("orders-0")).snapshot(19113)
+    partition = open_partition(broken.parent, names.parse_directory("orders-0"))
+    words = r"19113.snapshot, byte 6: Snapshot is corrupt \(CRC is no longer valid\)"
+    with pytest.raises(CorruptFile, match=words):
+        partition.snapshot(19113)
 
 
 def test_an_entry_that_points_before_the_file_does_not_hide_the_end(data, tmp_path):

@@ -21,11 +21,6 @@ from tests.support.spans import check
 
 TINY = DATA / "kafka-4.3.1" / "tiny-index-0" / "00000000000000000049"
 LARGE_BYTES = 256 << 10  # of a larger file, stretches alone are held to each other
-UNMARKED = ("kafka-2.8.2-legacy", "kafka-4.4.0-killed")
-ARCHIVES = [
-    pytest.param(name, marks=() if name in UNMARKED else pytest.mark.nightly)
-    for name in RECORDED_ARCHIVES
-]
 
 
 def files(root: Path) -> list[FileInfo]:
@@ -37,9 +32,8 @@ def tiled(file_info: FileInfo) -> set[str]:
     stretches = list(random_stretches(file_info))
     names = {span.name for stretch in stretches for span in stretch.spans}
     for stretch in stretches:
-        assert stretch.data == file.read(
-            file_info.path, stretch.start, stretch.stop - stretch.start
-        )
+        length = stretch.stop - stretch.start
+        assert stretch.data == file.read(file_info.path, stretch.start, length)
         if stretch.start == stretch.stop:
             continue
         check(stretch.spans, stretch.spans[0].start, stretch.spans[-1].end)
@@ -49,9 +43,8 @@ def tiled(file_info: FileInfo) -> set[str]:
         ranges = read(file_info)
         check(ranges.spans, 0, file_info.size_bytes)
         for stretch in stretches:
-            assert stretch.spans == find_overlapping(ranges.spans, stretch.start, stretch.stop), (
-                f"{file_info.path}, {stretch.start}"
-            )
+            part = find_overlapping(ranges.spans, stretch.start, stretch.stop)
+            assert stretch.spans == part, (file_info.path, stretch.start)
         names |= {span.name for span in ranges.spans}
     return names
 
@@ -59,11 +52,8 @@ def tiled(file_info: FileInfo) -> set[str]:
 def random_stretches(file_info: FileInfo):
     """Yields the first bytes, the last ones, and some in between."""
     draw = random.Random(file_info.name)
-    starts = [
-        0,
-        max(0, file_info.size_bytes - 100),
-        *(draw.randrange(file_info.size_bytes) for _ in range(2) if file_info.size_bytes),
-    ]
+    starts = [0, max(0, file_info.size_bytes - 100)]
+    starts += [draw.randrange(file_info.size_bytes) for _ in range(2) if file_info.size_bytes]
     return (read(file_info, start, start + draw.choice((1, 16, 700))) for start in starts)
 
 
@@ -86,19 +76,17 @@ def test_files_kept_with_the_tests(file):
 )
 def test_every_file_of_the_samples(sample, met, request):
     """None is unknown, and each kind of tail occurs."""
-    names = set().union(*(tiled(file) for file in files(request.getfixturevalue(sample))))
+    names = set().union(*map(tiled, files(request.getfixturevalue(sample))))
     assert message("span.unknown_file") not in names and names >= met
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("archive", ARCHIVES)
+@pytest.mark.parametrize("archive", RECORDED_ARCHIVES)
 def test_every_file_of_every_directory(archive, shared):
     """Eight brokers, 1.1.1 to 4.3.1, clean, killed and damaged."""
     file_infos = files(unpack_if_archive(shared / "data" / f"{archive}.tar.gz"))
     assert len(file_infos) > 50
-    assert message("span.unknown_file") not in set().union(
-        *(tiled(file_info) for file_info in file_infos)
-    )
+    assert message("span.unknown_file") not in set().union(*map(tiled, file_infos))
 
 
 CHANGES = st.lists(
@@ -126,9 +114,8 @@ def test_any_damage_is_tiled_and_described_the_same_from_everywhere(
     all_spans = read(file_info).spans
     check(all_spans, 0, file_info.size_bytes)
     start = data.draw(st.integers(0, file_info.size_bytes - 1))
-    assert read(file_info, start, start + 40).spans == find_overlapping(
-        all_spans, start, start + 40
-    )
+    part = find_overlapping(all_spans, start, start + 40)
+    assert read(file_info, start, start + 40).spans == part
 
 
 def test_damage_hides_nothing_after_it(tmp_path):
@@ -137,26 +124,14 @@ def test_damage_hides_nothing_after_it(tmp_path):
         shutil.copy(TINY.with_suffix(f".{kind}"), tmp_path)
     path = tmp_path / TINY.with_suffix(".log").name
     log = bytearray(path.read_bytes())
-    second, third = (
-        int(entry)
-        for entry in byte_ranges.offset_index.parse(TINY.with_suffix(".index").read_bytes())[
-            "position"
-        ][:2]
-    )
-    for length, key in (
-        (b"\xff\xff\xff\xff", "span.no_batch"),
-        (b"\x00\x00\x01\x30", "span.cut_records"),
-    ):
-        log[second + 8 : second + 12] = length
+    entries = byte_ranges.offset_index.parse(TINY.with_suffix(".index").read_bytes())
+    second, third = entries["position"][:2].tolist()
+    for length, key in ((-1, "span.no_batch"), (0x130, "span.cut_records")):
+        log[second + 8 : second + 12] = length.to_bytes(4, "big", signed=True)
         path.write_bytes(log)
         spans = read(file.info(path), second, third + 1).spans
-        assert message(key) in [span.name for span in spans] and (
-            spans[-1].start,
-            spans[-1].name,
-        ) == (
-            third,
-            "baseOffset",
-        )
+        assert message(key) in [span.name for span in spans]
+        assert (spans[-1].start, spans[-1].name) == (third, "baseOffset")
 
 
 def test_a_stretch_far_into_a_large_log_is_reached_by_the_index(tmp_path, monkeypatch):
@@ -181,18 +156,9 @@ def test_a_stretch_far_into_a_large_log_is_reached_by_the_index(tmp_path, monkey
 
 def test_what_a_compressed_batch_holds(clean):
     """Its records, decompressed, and a stretch of them."""
-    compressed_file = next(
-        file
-        for file in files(clean)
-        if file.name.endswith(".log") and file.size_bytes and read_decompressed(file, 0)
-    )
-    full_range, part = (
-        read_decompressed(compressed_file, 0),
-        read_decompressed(compressed_file, 0, 20, 60),
-    )
+    log = file.info(clean / "clicks-gzip-0" / "00000000000000000000.log")
+    full_range, part = (read_decompressed(log, 0, *range) for range in ((), (20, 60)))
     check(full_range.spans, 0, full_range.size_bytes)
-    assert (part.data, part.spans) == (
-        full_range.data[20:60],
-        find_overlapping(full_range.spans, 20, 60),
-    )
+    assert part.data == full_range.data[20:60]
+    assert part.spans == find_overlapping(full_range.spans, 20, 60)
     assert read_decompressed(file.info(TINY.with_suffix(".log")), 0) is None

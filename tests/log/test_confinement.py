@@ -16,15 +16,6 @@ from kafkaviz.log.settings import open_settings
 
 
 @pytest.fixture
-def clean_archive(tmp_path) -> Path:
-    """Returns a small archive of a directory."""
-    path = tmp_path / "kafka.tar.gz"
-    with tarfile.open(path, "w:gz") as packed:
-        packed.addfile(tarfile.TarInfo("kafka/orders-0/00000000000000000000.log"))
-    return path
-
-
-@pytest.fixture
 def root(tmp_path, monkeypatch) -> Path:
     """Returns the directory that this process is confined to; rootless/secret is next to it."""
     monkeypatch.setenv(confinement.CONFINEMENT, "")  # put back afterwards
@@ -44,8 +35,7 @@ def test_a_file_within_is_read(root):
 
 
 @pytest.mark.parametrize(
-    "read",
-    [file.read, file.read_text, file.read_data, lambda path: file.reader(path).__enter__()],
+    "read", [file.read, file.read_text, file.read_data, lambda path: file.reader(path).__enter__()]
 )
 def test_a_file_outside_is_refused_by_every_reader(root, read):
     (root / "link").symlink_to(root.parent / "rootless" / "secret")
@@ -71,9 +61,12 @@ def test_a_directory_outside_is_not_listed(root):
         file.list_files(root / "orders-0")
 
 
-def test_an_archive_outside_is_not_unpacked(root, clean_archive):
-    (root / "kafka.tar.gz").symlink_to(clean_archive)
-    for path in (clean_archive, root / "kafka.tar.gz"):
+def test_an_archive_outside_is_not_unpacked(root, tmp_path):
+    outside = tmp_path / "kafka.tar.gz"
+    with tarfile.open(outside, "w:gz") as packed:
+        packed.addfile(tarfile.TarInfo("kafka/orders-0/00000000000000000000.log"))
+    (root / "kafka.tar.gz").symlink_to(outside)
+    for path in (outside, root / "kafka.tar.gz"):
         with pytest.raises(CannotOpen) as refused:
             archive.unpack_if_archive(path)
         assert refused.value.kind == "outside" and not archive.unpack_target(path).exists()

@@ -1,7 +1,5 @@
 """Every record of the internal topics, compared with kafka-dump-log of Kafka 4.3.1."""
 
-import gzip
-import json
 import re
 import tarfile
 from pathlib import Path
@@ -15,13 +13,11 @@ from kafkaviz.log.file import info
 from kafkaviz.log.segment import LogSegment
 from tests.conftest import DATA
 from tests.support.recorded_archives import RECORDED_ARCHIVES
+from tests.support.vectors import json_lines
 
 BROKERS = [name for name in RECORDED_ARCHIVES if name >= "kafka-4"]
 LINE = re.compile(r"\| offset: (\d+) .*? headerKeys: \[\](?: (.*))?")
-DUMPS = [
-    json.loads(line)
-    for line in gzip.decompress((DATA / "decoded_bodies.jsonl.gz").read_bytes()).splitlines()
-]
+DUMPS = json_lines(DATA / "decoded_bodies.jsonl.gz")
 
 
 def recorded(dump: str) -> list[list]:

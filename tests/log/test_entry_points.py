@@ -8,7 +8,7 @@ import pytest
 
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.log.broker import open_broker
-from kafkaviz.log.entry_points import IndexSlots, entry_points
+from kafkaviz.log.entry_points import EntryPoints, IndexSlots, entry_points
 from kafkaviz.log.segment import Segment
 from tests.pipeline import whole_logs
 
@@ -29,44 +29,35 @@ def segment(stem: Path) -> Segment:
     return open_broker(stem.parents[1]).partition("a-0").segments[0]
 
 
+def around_offset(points: EntryPoints, offset: int) -> tuple[int, int]:
+    return points.position_before_offset(offset), points.position_after_offset(offset)
+
+
+def around_time(points: EntryPoints, time_ms: int) -> tuple[int, int]:
+    return points.position_before_time(time_ms), points.position_after_time(time_ms)
+
+
 def test_places_are_those_that_the_index_knows(stem):
     """The nearest indexed batch before and after an offset or time, or an end of the file."""
     known = sorted(segment(stem).offset_index["position"].tolist())
     with entry_points(segment(stem)) as points:
-        assert (
-            points.find_first(0, STARTS[-1]) == known[0]
-            and points.find_first(known[0] + 1, STARTS[-1]) == known[1]
-        )
-        assert (
-            points.find_first(known[0] + 1, known[1]) is None
-            and points.find_first(known[-1] + 1, STARTS[-1]) is None
-        )
+        assert points.find_first(0, STARTS[-1]) == known[0]
+        assert points.find_first(known[0] + 1, STARTS[-1]) == known[1]
+        assert points.find_first(known[0] + 1, known[1]) is None
+        assert points.find_first(known[-1] + 1, STARTS[-1]) is None
         assert points.positions(known[0], known[3]).tolist() == known[1:3]
         for number in range(60):
-            before, behind = (
-                points.position_before_offset(1000 + 10 * number),
-                points.position_after_offset(1000 + 10 * number),
+            lower = [start for start in known if start < STARTS[number]]
+            upper = [start for start in known if start > STARTS[number]]
+            assert around_offset(points, 1000 + 10 * number) == (
+                max([0, *lower]),
+                min([STARTS[-1], *upper]),
             )
-            assert before == max([0, *(start for start in known if start < STARTS[number])])
-            assert behind == min(
-                [STARTS[-1], *(start for start in known if start > STARTS[number])]
-            )
-            assert (
-                STARTS.index(points.position_before_time(START_MS + number))
-                <= number
-                <= STARTS.index(points.position_after_time(START_MS + number))
-            )
+            before, after = map(STARTS.index, around_time(points, START_MS + number))
+            assert before <= number <= after
         assert points.position_before_time(START_MS + 30) >= known[len(known) // 2 - 2]
-        assert (
-            points.position_before_offset(0),
-            points.position_after_offset(9999),
-            points.position_before_time(0),
-        ) == (
-            0,
-            STARTS[-1],
-            0,
-        )
-        assert points.position_after_time(START_MS + 99) == STARTS[-1]
+        assert around_offset(points, 0)[0] == around_time(points, 0)[0] == 0
+        assert around_offset(points, 9999)[1] == around_time(points, START_MS + 99)[1] == STARTS[-1]
 
 
 def test_a_search_reads_few_slots(stem, monkeypatch):
@@ -101,29 +92,17 @@ def test_a_batch_that_is_not_whole_is_no_place(stem, hurt):
 def test_unwritten_slots_and_missing_files(stem):
     """Zeros after the last entry do not count; without an index there is byte 0 and the end."""
     with entry_points(segment(stem)) as points:
-        expected = [
-            (points.position_before_offset(offset), points.position_after_offset(offset))
-            for offset in range(1000, 1600, 7)
-        ]
+        expected = [around_offset(points, offset) for offset in range(1000, 1600, 7)]
     for suffix, layout in ((".index", offset_index), (".timeindex", time_index)):
         path = stem.with_suffix(suffix)
         path.write_bytes(path.read_bytes() + bytes(1000 * layout.ENTRY.itemsize))
     with entry_points(segment(stem)) as points:
-        assert [
-            (points.position_before_offset(offset), points.position_after_offset(offset))
-            for offset in range(1000, 1600, 7)
-        ] == expected
+        assert [around_offset(points, offset) for offset in range(1000, 1600, 7)] == expected
         assert points.position_before_time(START_MS + 50) > 0
     with entry_points(replace(segment(stem), index=None, timeindex=None)) as points:
-        assert (
-            points.find_first(0, STARTS[-1]),
-            points.position_before_offset(1500),
-            points.position_after_offset(1500),
-        ) == (None, 0, STARTS[-1])
-        assert (
-            points.position_before_time(START_MS + 50),
-            points.position_after_time(START_MS),
-        ) == (0, STARTS[-1])
+        assert points.find_first(0, STARTS[-1]) is None
+        assert around_offset(points, 1500) == (0, STARTS[-1])
+        assert around_time(points, START_MS + 50) == (0, STARTS[-1])
 
 
 def test_a_time_entry_must_be_that_of_its_batch(stem):

@@ -2,6 +2,7 @@
 
 import json
 import tarfile
+from collections.abc import Sequence
 
 import pytest
 
@@ -29,24 +30,16 @@ def test_every_topic_has_the_settings_it_was_created_with(shared, name):
     opened_settings = settings.open_settings(open_broker(shared / "data" / f"{name}.tar.gz"))
     with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as expected:
         topics = json.load(expected.extractfile(f"{name}.expected/topics.json"))
-    topic_configs = (
-        topics.items()
-        if isinstance(topics, dict)
-        else ((topic.get("name", topic.get("topic")), topic) for topic in topics)
-    )
-    for topic, values in topic_configs:
-        configs = {
-            setting: str(text) for setting, text in (values.get("configs") or {}).items()
-        } | SET_LATER.get((name, topic), {})
-        assert {
-            setting: config.value
-            for setting, config in opened_settings.image.topic_configs(topic).items()
-        } == configs, topic
-        assert {
-            setting
-            for setting, topic_setting in opened_settings.topic_settings(topic).items()
-            if topic_setting.origin == Origin.TOPIC
-        } == set(configs)
+    if not isinstance(topics, dict):
+        topics = {topic.get("name", topic.get("topic")): topic for topic in topics}
+    for topic, values in topics.items():
+        created_with = (values.get("configs") or {}) | SET_LATER.get((name, topic), {})
+        image_configs = opened_settings.image.topic_configs(topic)
+        configs = {setting: config.value for setting, config in image_configs.items()}
+        assert configs == {setting: str(text) for setting, text in created_with.items()}, topic
+        topic_settings = opened_settings.topic_settings(topic)
+        own = {key for key, each in topic_settings.items() if each.origin == Origin.TOPIC}
+        assert own == set(configs)
     assert opened_settings.problems == ()
 
 
@@ -54,14 +47,9 @@ def test_every_topic_has_the_settings_it_was_created_with(shared, name):
 def test_every_partition_belongs_to_the_topic_that_the_metadata_log_names(shared, name):
     broker = open_broker(shared / "data" / f"{name}.tar.gz")
     ids = settings.open_settings(broker).topic_ids
-    current = [
-        partition
-        for partition in broker.partitions
-        if partition.state == "current" and partition.directory != metadata_log.DIRECTORY
-    ]
-    assert {resource.topic: resource.topic_id for resource in current} == {
-        resource.topic: ids.get(resource.topic) for resource in current
-    }
+    for partition in broker.partitions:
+        if partition.state == "current" and partition.directory != metadata_log.DIRECTORY:
+            assert partition.topic_id == ids.get(partition.topic), partition.topic
     assert "obsolete-2019" not in ids
 
 
@@ -70,9 +58,9 @@ def test_the_sample_broker(clean):
     topic_settings = settings.open_settings(open_broker(clean)).topic_settings("tiny-index")
     interval = topic_settings["index.interval.bytes"]
     assert value(interval) == (150, Origin.TOPIC)
-    assert str(interval.source).startswith(
-        "index.interval.bytes, ConfigRecord at offset "
-    ) and metadata_log.DIRECTORY in str(interval.source)
+    source = str(interval.source)
+    assert source.startswith("index.interval.bytes, ConfigRecord at offset ")
+    assert metadata_log.DIRECTORY in source
     assert value(topic_settings["segment.ms"]) == (604_800_000, Origin.DEFAULT)
     assert topic_settings["segment.ms"].source == message("setting_source.default", release="4.4")
 
@@ -98,91 +86,70 @@ def test_a_properties_file_comes_before_the_defaults(clean, tmp_path):
 def test_a_file_of_another_node_is_passed_over(tmp_path, node, is_read):
     """A folder with several brokers' directories may have the file of one of them."""
     (tmp_path / "data").mkdir()
-    (tmp_path / "server.properties").write_text(
-        "log.roll.ms=5\n" + (f"node.id={node}\n" if node else "")
-    )
+    node_id = f"node.id={node}\n" if node else ""
+    (tmp_path / "server.properties").write_text(f"log.roll.ms=5\n{node_id}")
     path = tmp_path / "data"
-    broker = Broker(
-        sources=(path,),
-        log_directories=(LogDirectory(path=path, source=path, properties={"node.id": "1"}),),
-        partitions=(),
-    )
-    assert settings.open_settings(broker).find("orders", "segment.ms").value == (
-        5 if is_read else 604_800_000
-    )
+    directory = LogDirectory(path=path, source=path, properties={"node.id": "1"})
+    broker = Broker(sources=(path,), log_directories=(directory,), partitions=())
+    setting = settings.open_settings(broker).find("orders", "segment.ms")
+    assert setting.value == (5 if is_read else 604_800_000)
 
 
-def settings_with(**origins) -> Settings:
+# the origins of segment.ms, the strongest first, with the values that they have
+ORIGINS = {
+    "typed": (1, Origin.TYPED),
+    "topic": (5, Origin.TOPIC),
+    "broker": (7_200_000, Origin.BROKER),
+    "cluster": (7, Origin.CLUSTER),
+    "typed of the broker": (10_800_000, Origin.TYPED),
+    "file": (8, Origin.FILE),
+}
+
+
+def settings_with(origins: Sequence[str]) -> Settings:
     configs = {
-        (2, "orders"): {"segment.ms": origins.get("topic")},
-        (4, "1"): {"log.roll.hours": origins.get("broker")},
-        (4, ""): {"log.roll.ms": origins.get("cluster")},
+        "topic": ((2, "orders"), "segment.ms", "5"),
+        "broker": ((4, "1"), "log.roll.hours", "2"),
+        "cluster": ((4, ""), "log.roll.ms", "7"),
     }
-    values = {
-        key: {name: ConfigValue(text, "0.log", 7) for name, text in config.items() if text}
-        for key, config in configs.items()
-    }
-    properties = {"log.roll.ms": origins["file"]} if "file" in origins else {}
-    typed = {
-        "segment.ms": origins.get("typed"),
-        "log.roll.hours": origins.get("typed_of_the_broker"),
-    }
-    typed = {name: text for name, text in typed.items() if text}
+    image = MetadataImage(
+        configs={
+            resource: {name: ConfigValue(text, "0.log", 7)}
+            for origin, (resource, name, text) in configs.items()
+            if origin in origins
+        }
+    )
+    overrides = {"segment.ms": "1"} if "typed" in origins else {}
+    if "typed of the broker" in origins:
+        overrides["log.roll.hours"] = "3"
+    properties = {"log.roll.ms": "8"} if "file" in origins else {}
     return Settings(
-        release=NEWEST,
-        image=MetadataImage(configs=values),
-        node_id="1",
-        overrides=typed,
-        properties=properties,
+        release=NEWEST, image=image, node_id="1", overrides=overrides, properties=properties
     )
 
 
-@pytest.mark.parametrize(
-    ("origins", "expected"),
-    [
-        (
-            {
-                "typed": "1",
-                "typed_of_the_broker": "3",
-                "topic": "5",
-                "broker": "2",
-                "cluster": "7",
-                "file": "8",
-            },
-            (1, Origin.TYPED),
-        ),
-        (
-            {"typed_of_the_broker": "3", "topic": "5", "broker": "2", "cluster": "7", "file": "8"},
-            (5, Origin.TOPIC),
-        ),
-        (
-            {"typed_of_the_broker": "3", "broker": "2", "cluster": "7", "file": "8"},
-            (7_200_000, Origin.BROKER),
-        ),
-        ({"typed_of_the_broker": "3", "cluster": "7", "file": "8"}, (7, Origin.CLUSTER)),
-        ({"typed_of_the_broker": "3", "file": "8"}, (10_800_000, Origin.TYPED)),
-        ({"topic": "5", "broker": "2", "cluster": "7", "file": "8"}, (5, Origin.TOPIC)),
-        ({"broker": "2", "cluster": "7", "file": "8"}, (7_200_000, Origin.BROKER)),
-        ({"cluster": "7", "file": "8"}, (7, Origin.CLUSTER)),
-        ({"file": "8"}, (8, Origin.FILE)),
-        ({}, (604_800_000, Origin.DEFAULT)),
-    ],
-)
-def test_the_strongest_origin_counts(origins, expected):
-    assert value(settings_with(**origins).find("orders", "segment.ms")) == expected
+@pytest.mark.parametrize("strongest", ORIGINS)
+def test_the_strongest_origin_counts(strongest):
+    """With all weaker ones; a broker's setting that was typed is weaker than a record."""
+    origins = list(ORIGINS)
+    found = settings_with(origins[origins.index(strongest) :]).find("orders", "segment.ms")
+    assert value(found) == ORIGINS[strongest]
+
+
+def test_without_an_origin_the_default_counts():
+    found = settings_with(()).find("orders", "segment.ms")
+    assert value(found) == (604_800_000, Origin.DEFAULT)
 
 
 def test_what_a_person_types_is_checked_against_the_limits(clean):
     broker = open_broker(clean)
+    opened_settings = settings.open_settings(broker, overrides={"segment.index.bytes": "3"})
     with pytest.raises(RefusedSetting, match="Value must be at least 4"):
-        settings.open_settings(broker, overrides={"segment.index.bytes": "3"}).topic_settings(
-            "orders"
-        )
+        opened_settings.topic_settings("orders")
     with pytest.raises(RefusedSetting, match=r"Unknown topic config name: index\.interval"):
         settings.open_settings(broker, overrides={"index.interval": "3"})
-    image = MetadataImage(
-        configs={(2, "orders"): {"segment.index.bytes": ConfigValue("3", "0.log", 1)}}
-    )
+    config = {"segment.index.bytes": ConfigValue("3", "0.log", 1)}
+    image = MetadataImage(configs={(2, "orders"): config})
     assert Settings(release=NEWEST, image=image).find("orders", "segment.index.bytes").value == 3
 
 
@@ -195,14 +162,10 @@ def test_the_metadata_log_has_settings_of_its_own():
         overrides={},
         properties={"metadata.log.segment.bytes": "8388608", "log.index.interval.bytes": "1"},
     )
-    assert value(opened_settings.find("__cluster_metadata", "segment.bytes")) == (
-        8 << 20,
-        Origin.FILE,
-    )
-    assert value(opened_settings.find("__cluster_metadata", "index.interval.bytes")) == (
-        4096,
-        Origin.DEFAULT,
-    )
+    size = opened_settings.find("__cluster_metadata", "segment.bytes")
+    interval = opened_settings.find("__cluster_metadata", "index.interval.bytes")
+    assert value(size) == (8 << 20, Origin.FILE)
+    assert value(interval) == (4096, Origin.DEFAULT)
 
 
 @pytest.mark.parametrize(

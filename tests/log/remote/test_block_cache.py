@@ -12,8 +12,10 @@ from kafkaviz.log import file
 from kafkaviz.log.remote import address, block_cache, file_system
 from kafkaviz.log.remote.block_cache import BLOCK_BYTES, CachedFile, Extent, make_file
 from kafkaviz.log.remote.file_system import REQUESTS
+from tests.support.object_store import ObjectStore
 
 MIB = 1 << 20
+FOOTER_BYTES = block_cache.FOOTER.size
 
 
 @pytest.fixture
@@ -43,6 +45,19 @@ def _spread(path: Path) -> int:
         return os.fstat(cached_file.fileno()).st_blocks * 512
 
 
+def extent(
+    position: int, length: int, path: Path, start: int, count: int, codec: str | None = None
+) -> Extent:
+    return Extent(
+        position=position,
+        length=length,
+        object=str(path),
+        object_position=start,
+        object_length=count,
+        codec=codec,
+    )
+
+
 def test_a_file_is_put_together_from_extents(folder, tmp_path, noise):
     """Plain ranges in any order, and compressed frames next to each other."""
     frames = [
@@ -51,37 +66,13 @@ def test_a_file_is_put_together_from_extents(folder, tmp_path, noise):
     (tmp_path / "plain").write_bytes(noise[3 * MIB :] + noise[:MIB])
     (tmp_path / "frames").write_bytes(b"head" + b"".join(frames))
     rest = len(noise) - 3 * MIB
+    plain, packed = tmp_path / "plain", tmp_path / "frames"
+    first, second = map(len, frames)
     extents = [
-        Extent(
-            position=0,
-            length=MIB,
-            object=str(tmp_path / "plain"),
-            object_position=rest,
-            object_length=MIB,
-        ),
-        Extent(
-            position=MIB,
-            length=MIB,
-            object=str(tmp_path / "frames"),
-            object_position=4,
-            object_length=len(frames[0]),
-            codec="zstd",
-        ),
-        Extent(
-            position=2 * MIB,
-            length=MIB,
-            object=str(tmp_path / "frames"),
-            object_position=4 + len(frames[0]),
-            object_length=len(frames[1]),
-            codec="zstd",
-        ),
-        Extent(
-            position=3 * MIB,
-            length=rest,
-            object=str(tmp_path / "plain"),
-            object_position=0,
-            object_length=rest,
-        ),
+        extent(0, MIB, plain, rest, MIB),
+        extent(MIB, MIB, packed, 4, first, "zstd"),
+        extent(2 * MIB, MIB, packed, 4 + first, second, "zstd"),
+        extent(3 * MIB, rest, plain, 0, rest),
     ]
     make_file(folder / "joined", len(noise), 1_000_000_007, extents)
     for position, length in ((MIB - 5, 10), (2 * MIB + 77, 3), (3 * MIB - 1, 2), (0, len(noise))):
@@ -93,32 +84,24 @@ def test_a_file_is_put_together_from_extents(folder, tmp_path, noise):
 
 def test_an_invalid_frame_is_an_error(folder, tmp_path):
     (tmp_path / "frames").write_bytes(b"no frame at all")
-    make_file(
-        folder / "bad",
-        100,
-        0,
-        [
-            Extent(
-                position=0,
-                length=100,
-                object=str(tmp_path / "frames"),
-                object_position=3,
-                object_length=12,
-                codec="zstd",
-            )
-        ],
-    )
+    make_file(folder / "bad", 100, 0, [extent(0, 100, tmp_path / "frames", 3, 12, "zstd")])
     with pytest.raises(CannotOpen, match="frames: byte 3: not a zstd frame of 100 bytes"):
         file.read(folder / "bad")
+
+
+def only_range(object_store: ObjectStore) -> tuple[int, int]:
+    """Returns the first and the last byte of the only range that was requested."""
+    (request,) = object_store.ranges
+    first, _, last = request.byte_range.removeprefix("bytes=").partition("-")
+    return int(first), int(last)
 
 
 def test_point_reads_are_small_and_sequences_grow(stored, object_store, noise):
     """A single read takes 512 KiB; sequential reads grow to 8 MiB per request."""
     position = 10 * MIB + 3
     assert file.read(stored, position, 100) == noise[position : position + 100]
-    (point,) = [request.byte_range for request in object_store.ranges]
-    start, _, end = point.removeprefix("bytes=").partition("-")
-    assert int(end) + 1 - int(start) <= 512 << 10
+    first, last = only_range(object_store)
+    assert last + 1 - first <= 512 << 10
     buffer, data = np.empty(128 << 10, np.uint8), bytearray()
     with file.reader(stored) as read:
         while count := read(len(data), buffer):
@@ -132,9 +115,8 @@ def test_a_read_at_the_end_brings_the_bytes_before(stored, object_store, noise):
     assert file.read(stored, len(noise) - 10, 10) == noise[-10:]
     start = len(noise) - (400 << 10)
     assert file.read(stored, start, 100) == noise[start : start + 100]
-    (point,) = [request.byte_range for request in object_store.ranges]
-    first, _, last = point.removeprefix("bytes=").partition("-")
-    assert int(last) == len(noise) - 1 and int(last) + 1 - int(first) <= 512 << 10
+    first, last = only_range(object_store)
+    assert last == len(noise) - 1 and last + 1 - first <= 512 << 10
     file.read(stored, 19 * MIB, 2 * MIB)
     assert len(object_store.ranges) == 2
     assert file.read(stored, 19 * MIB) == noise[19 * MIB :]
@@ -257,10 +239,8 @@ def test_requests_are_counted(stored, object_store):
     "damage",
     [
         lambda data: data[:3],
-        lambda data: data[: -block_cache.FOOTER.size] + bytes(block_cache.FOOTER.size),
-        lambda data: (
-            data[: -block_cache.FOOTER.size - 2] + b"x}" + data[-block_cache.FOOTER.size :]
-        ),
+        lambda data: data[:-FOOTER_BYTES] + bytes(FOOTER_BYTES),
+        lambda data: data[: -FOOTER_BYTES - 2] + b"x}" + data[-FOOTER_BYTES:],
     ],
     ids=["too short", "no footer", "no JSON"],
 )
@@ -275,20 +255,7 @@ def test_a_block_file_that_is_damaged_is_made_again(stored, object_store, noise,
 
 def test_an_object_on_disk_that_became_shorter_is_said(folder, tmp_path):
     (tmp_path / "object").write_bytes(b"x" * 50)
-    make_file(
-        folder / "cut",
-        100,
-        0,
-        [
-            Extent(
-                position=0,
-                length=100,
-                object=str(tmp_path / "object"),
-                object_position=0,
-                object_length=100,
-            )
-        ],
-    )
+    make_file(folder / "cut", 100, 0, [extent(0, 100, tmp_path / "object", 0, 100)])
     with pytest.raises(CannotOpen) as fault:
         file.read(folder / "cut")
     (what,) = (value for name, value in fault.value.what.values if name == "problem")

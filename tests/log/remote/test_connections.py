@@ -36,22 +36,13 @@ def recorded(monkeypatch) -> list:
             "mine",
             {"account_key": "k"},
         ),
-        (
-            "abfs://logs@mine.host/kafka",
-            {"AZURE_STORAGE_SAS_TOKEN": "t"},
-            "mine",
-            {"sas_token": "t"},
-        ),
+        ("abfs://logs@mine.host/k", {"AZURE_STORAGE_SAS_TOKEN": "t"}, "mine", {"sas_token": "t"}),
         (
             "abfs://logs@mine.host/k?blob_storage_authority=127.0.0.1:1&blob_storage_scheme=http",
             {},
             "mine",
-            {
-                "blob_storage_authority": "127.0.0.1:1",
-                "dfs_storage_authority": "127.0.0.1:1",
-                "blob_storage_scheme": "http",
-                "dfs_storage_scheme": "http",
-            },
+            {f"{kind}_storage_authority": "127.0.0.1:1" for kind in ("blob", "dfs")}
+            | {f"{kind}_storage_scheme": "http" for kind in ("blob", "dfs")},
         ),
     ],
 )
@@ -108,7 +99,6 @@ def test_an_error_of_a_library_is_one_line(monkeypatch, error, key):
 
 
 def test_a_directory_of_too_many_files_is_refused(object_store, monkeypatch):
-    """Its mirror would take hours."""
     for number in range(3):
         object_store.put(f"many/{number}", b"")
     monkeypatch.setattr(file_system, "ENTRIES", 2)
@@ -119,9 +109,8 @@ def test_a_directory_of_too_many_files_is_refused(object_store, monkeypatch):
 
 def test_an_empty_directory_is_one(object_store):
     object_store.put("hollow/", b"")
-    assert mirror._mirror(
-        address.mirror_path(remote_path("s3://kafka/hollow")), remote_path("s3://kafka/hollow")
-    )
+    remote = remote_path("s3://kafka/hollow")
+    assert mirror._mirror(address.mirror_path(remote), remote)
 
 
 def test_what_vanished_from_the_store_vanishes_from_its_mirror(object_store, tmp_path):
@@ -144,10 +133,7 @@ def test_what_vanished_from_the_store_vanishes_from_its_mirror(object_store, tmp
 
 @pytest.mark.parametrize(
     ("url", "key"),
-    [
-        ("s3:///brokers", "remote.no_authority"),
-        ("s3://" + "b" * 300, "remote.impossible_key"),
-    ],
+    [("s3:///brokers", "remote.no_authority"), ("s3://" + "b" * 300, "remote.impossible_key")],
 )
 def test_an_address_that_can_be_none_is_refused(url, key):
     with pytest.raises(CannotOpen) as refusal:

@@ -68,9 +68,7 @@ def test_a_command_answers_as_of_the_twin_on_disk(
         _, _, after = rest.partition("\n\n")
         text = f"{steps}\n{after}" if after else steps
     twin_status, twin_text, twin_errors = answer(*arguments, directory=twin)
-    text, twin_text = (
-        re.sub(r'"allocated_bytes": \d+', "", printed) for printed in (text, twin_text)
-    )
+    text, twin_text = (re.sub(r'"allocated_bytes": \d+', "", one) for one in (text, twin_text))
     assert (status, text, errors) == (twin_status, twin_text, twin_errors)
 
 
@@ -167,14 +165,11 @@ def large_broker(request, object_store_server, tmp_path_factory) -> tuple[Path, 
     count = batch_records * batches
     body = whole_logs.batch(0, range(batch_records), value_bytes)[HEADER.itemsize :]
     for base in range(0, 3 * count, count):
-        whole_logs.write(
-            directory / "a-0",
-            [
-                whole_logs.framed(first, body, range(first, first + batch_records))
-                for first in range(base, base + count, batch_records)
-            ],
-            base,
-        )
+        written = [
+            whole_logs.framed(first, body, range(first, first + batch_records))
+            for first in range(base, base + count, batch_records)
+        ]
+        whole_logs.write(directory / "a-0", written, base)
     producers = np.zeros(1, producer_snapshot.PRODUCER)  # idempotent, in no transaction
     producers["current_txn_first_offset"] = -1
     for offset in (count, 2 * count, 3 * count):
@@ -294,13 +289,14 @@ def test_an_archive_is_fetched_whole_and_unpacked(object_store, damaged):
 
 def test_a_file_that_changed_is_read_again_at_the_next_opening(object_store):
     """By size or time; a deleted file is also deleted here."""
-    for name in ("00000000000000000000.log", "00000000000000000000.index"):
-        object_store.put(f"changing/orders-0/{name}", b"a" * 100)
+    log, index = (f"changing/orders-0/{'0' * 20}.{kind}" for kind in ("log", "index"))
+    for key in (log, index):
+        object_store.put(key, b"a" * 100)
     open_broker("s3://kafka/changing")
-    path = file.absolute_path("s3://kafka/changing/orders-0/00000000000000000000.log")
+    path = file.absolute_path(f"s3://kafka/{log}")
     assert file.read(path) == b"a" * 100
-    object_store.put("changing/orders-0/00000000000000000000.log", b"b" * 200)
-    object_store.delete("changing/orders-0/00000000000000000000.index")
+    object_store.put(log, b"b" * 200)
+    object_store.delete(index)
     mirror.forget()
     open_broker("s3://kafka/changing")
     assert file.read(path) == b"b" * 200
