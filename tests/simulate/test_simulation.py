@@ -7,6 +7,7 @@ import sys
 import tarfile
 from dataclasses import FrozenInstanceError
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,9 @@ batches = 300
 batches_per_s = 10
 value_bytes = 100
 """
-# every run also checks the files after an unclean stop for these
-UNCLEAN_PRESETS = ("orders", "late-phones", "no-timestamps", "heartbeat")
+# (preset, clean): the rest is nightly; test_streams.py has the rolls of the long ones
+QUICK = {(name, True) for name in set(PRESETS) - {"day", "steady"}}
+QUICK |= {(name, False) for name in ("orders", "late-phones", "no-timestamps", "heartbeat")}
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +54,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("name", "clean"),
     [
-        pytest.param(
-            name, clean, marks=() if clean or name in UNCLEAN_PRESETS else pytest.mark.nightly
-        )
-        for name in PRESETS
-        for clean in (True, False)
+        pytest.param(*case, marks=() if case in QUICK else pytest.mark.nightly)
+        for case in product(PRESETS, (True, False))
     ],
 )
 def test_every_preset_is_a_directory_like_any_other(name, clean, tmp_path):

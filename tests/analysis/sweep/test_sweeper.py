@@ -20,7 +20,7 @@ from tests.analysis.sweep.plain_sweep import counted
 from tests.support.tuning import quantile
 
 KINDS = (sweep.BASE, sweep.EVERY)
-TRACES = 2000
+TRACES = 1000
 
 
 def trace(random: np.random.Generator) -> np.ndarray:

@@ -10,7 +10,7 @@ from tests.analysis import arrays
 from tests.analysis.sweep import plain_sweep
 from tests.support.tuning import sweep_times
 
-TRACES = 1000
+TRACES = 500
 
 
 def test_equals_one_lookup_after_the_other():

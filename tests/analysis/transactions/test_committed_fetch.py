@@ -81,7 +81,9 @@ def test_the_records_are_those_that_a_consumer_got(clean, max_bytes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("archive", ["kafka-4.3.1-clean", "kafka-4.4.0-clean"])
+@pytest.mark.parametrize(
+    "archive", ["kafka-4.4.0-clean", pytest.param("kafka-4.3.1-clean", marks=pytest.mark.nightly)]
+)
 def test_every_recorded_answer(shared, archive):
     answers = committed_answers(expected_lines(shared, archive, "fetch.jsonl"))
     assert len(answers) > 200
