@@ -41,7 +41,7 @@ SOME_PARTITIONS = (
     "empty-room-0",  # the first of the checkpoint of recovery points
 )
 ROOMS = ("browser", "Spark", "")
-# these read the Python of the product: one process parses it once for all (tests/support/sources.py)
+# one process parses the Python of the product for all of these: tests/support/sources.py
 READERS = (
     *("tests/docs/test_dependencies.py", "tests/docs/test_docstrings.py"),
     *("tests/figures/test_sentence_joins.py", "tests/messages/test_catalogues.py"),
@@ -83,9 +83,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Moves the files that only one process may run to the front, then the slow ones, so that no
-    process is left busy at the end.
-    """
+    """Moves files that only one process may run to the front, then the slow ones."""
     if not hasattr(config, "workerinput"):
         return
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
@@ -127,9 +125,7 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """Returns the folder of whole broker directories (data/) and Kafka's recorded answers
-    (vectors/), which is not part of the product.
-    """
+    """Returns the folder of whole broker directories (data/) and Kafka's answers (vectors/)."""
     folder = Path(os.environ.get("KAFKAVIZ_SHARED") or Path(__file__).parents[2] / "shared")
     if not folder.is_dir():
         pytest.skip(
@@ -218,9 +214,7 @@ def restarted_4_4(cache: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def disks(cache: Path) -> Path:
-    """Returns the folder of the three log directories of a 4.4.0 broker that was killed while it
-    wrote, with some of its partitions.
-    """
+    """Returns the folder of three log directories of a 4.4.0 broker that was killed in a write."""
     return _unpack(DATA / "kafka-4.4.0-jbod-killed-excerpt.tar.xz")
 
 

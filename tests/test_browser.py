@@ -24,9 +24,7 @@ FIRST_ROW = """document.querySelector('.js-plotly-plot .annotation')?.textConten
 
 
 def test_sparks_numbers_arrive(server, page, clean, tmp_path):
-    """A new broker is drawn from the directory alone: title, map, table; nothing is clipped at 1280
-    px. Then the dashes become the counts of Kafka's dump, and a click works meanwhile.
-    """
+    """The dashes of a new broker become the counts of Kafka's dump, and a click works meanwhile."""
     shutil.copytree(clean, tmp_path / "kafka")
     page.goto(f"{server}/?dir={tmp_path / 'kafka'}")
     heading(page, "37 topic-partitions")

@@ -303,9 +303,7 @@ def test_a_package_that_a_command_misses_is_named(raising, capsys):
 
 
 def test_app_answers_soon_and_to_this_machine_alone(tmp_path):
-    """`kafkaviz app` from another directory listens on 127.0.0.1 and on nothing else, with the
-    checkout's settings.
-    """
+    """From another directory, on 127.0.0.1 and on nothing else, with the checkout's settings."""
     with socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -338,13 +336,8 @@ def listening_addresses(port: int) -> list[str]:
 def test_a_reader_that_stops_is_no_error(data):
     """As with `| head -1`: no traceback."""
     command = f"{sys.executable} -m kafkaviz dump {next(data.rglob('*.log'))} --print-data-log"
-    done = subprocess.run(
-        f"{{ {command}; echo $? >&2; }} | head -1",
-        shell=True,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    line = f"{{ {command}; echo $? >&2; }} | head -1"
+    done = subprocess.run(line, shell=True, cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.startswith("Dumping ") and "Traceback" not in done.stderr
     assert done.stderr.split()[-1] in ("0", "141")  # as fast as head was
 
@@ -356,12 +349,7 @@ def test_output_that_finds_no_room_is_one_line(data, command):
     """Status 2, since 1 means a finding for check; no traceback."""
     line = command.format(data / "kafka-4.3.1" / "nulls-0")
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "kafkaviz", *line.split()],
-            cwd=ROOT,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        program = [sys.executable, "-m", "kafkaviz", *line.split()]
+        done = subprocess.run(program, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
     assert done.stderr == "kafkaviz: No space left on device\n"

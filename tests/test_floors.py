@@ -71,9 +71,7 @@ WORLDLY_CALLS = {"open", "print", "input"}
 
 
 def module_name(path: Path) -> str:
-    """Returns the dotted name: kafkaviz/log/segment.py -> "kafkaviz.log.segment", app.py -> "app";
-    a package keeps its __init__.
-    """
+    """Returns the dotted name, "kafkaviz.log.segment" or "app"; a package keeps its __init__."""
     return ".".join(path.with_suffix("").parts)
 
 
@@ -89,9 +87,7 @@ def floor(module: str) -> int | None:
 
 
 def imports(tree: ast.Module, module: str) -> Iterator[tuple[int, str]]:
-    """Yields each import as (line, full name of the module); in `from kafkaviz import units,
-    Broker` the second is the library.
-    """
+    """Yields (line, full name); of `from kafkaviz import units, Broker` the last is the library."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)

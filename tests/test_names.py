@@ -53,10 +53,7 @@ def names(path: Path) -> Iterator[tuple[str, int]]:
 
 
 def script_names(script: str) -> set[str]:
-    """Returns the names that JavaScript defines: variables, functions, parameters, destructured
-    names, assigned properties. Properties that are only read, and keys of objects, are named
-    elsewhere.
-    """
+    """Returns the names that JavaScript defines, not keys and properties that it reads."""
     code, more = LOOP.sub(r"\1,", NO_CODE.sub("''", script)), 1
     while more:  # the innermost template first
         code, more = TEMPLATE.subn(

@@ -222,9 +222,7 @@ def test_outside_the_allowed_root(small, tmp_path, monkeypatch):
 
 
 def test_an_archive_with_two_brokers_on_a_shared_server(tmp_path, monkeypatch):
-    """The page's button leads to one of them by the archive's address; nothing next to the archive
-    may be opened that way.
-    """
+    """A button leads to one of them; nothing next to the archive may be opened that way."""
     root = tmp_path / "root"
     root.mkdir()
     with zipfile.ZipFile(root / "two.zip", "w") as out:

@@ -88,9 +88,7 @@ def batch(base_offset: int, values: list[bytes]) -> bytes:
 
 @pytest.fixture(scope="module")
 def trapped(tmp_path_factory) -> Path:
-    """Returns a broker directory with markup in every possible place: a topic's name, an id, a
-    record, after the last batch. The name of one file has a line break.
-    """
+    """Returns a broker directory with markup wherever it may be, and a line break in a file's name."""
     root = tmp_path_factory.mktemp("trapped") / "<b>broker"
     (root / f"{TRAP}-0").mkdir(parents=True)
     (root / "meta.properties").write_text(f"version=1\nnode.id=1\ncluster.id={TRAP}\n")
@@ -364,10 +362,7 @@ WORDS_INK = "getComputedStyle(document.querySelector('.plot .main-svg text')).fi
 
 @contextmanager
 def opened(browser, folder: Path, text: str, mode: str):
-    """Yields the page of a report, opened without a network.
-
-    Every figure is drawn, nothing else is requested, and the console is silent to the end.
-    """
+    """Yields a report that is drawn without a network, any request, and a word on the console."""
     (folder / "report.html").write_text(text, encoding="utf-8")
     address = (folder / "report.html").as_uri()
     requests = []

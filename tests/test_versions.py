@@ -114,10 +114,7 @@ def test_such_a_comparison_is_reported(line):
 
 
 def test_every_behaviour_is_applied():
-    """A behaviour of the table that nothing asks for would be false.
-
-    The table's own file asks too, for the profile of a search.
-    """
+    """The table's own file asks too, for the profile of a search."""
     ways = {
         name
         for name, behaviour in vars(versions).items()

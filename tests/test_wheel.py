@@ -32,13 +32,9 @@ CHECKOUT = "kafkaviz/checkout/"
 def wheels(tmp_path_factory) -> dict[str, Path]:
     """Returns the wheels of both distributions, by the first words of their names."""
     out = tmp_path_factory.mktemp("wheels")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)]
     for folder in (ROOT, ROOT / "distributions" / "kafkaviz"):
-        subprocess.run(
-            [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)],
-            cwd=folder,
-            check=True,
-            capture_output=True,
-        )
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return {path.name.partition("-")[0]: path for path in out.glob("*.whl")}
 
 
@@ -82,9 +78,7 @@ def environment(wheels: dict[str, Path], folder: Path, modules: tuple[str, ...])
 
 
 def take_compiled(site: Path) -> None:
-    """Gives the installed package the compiled code of the checkout, which would otherwise take a
-    minute: Python's and numba's, which go by a file's time.
-    """
+    """Copies the compiled code of Python and numba, a minute's work, which go by a file's time."""
     for path in ROOT.glob("kafkaviz/**/__pycache__/*"):
         if path.suffix in (".pyc", ".nbi", ".nbc"):  # not what another process is writing just now
             target = site / path.relative_to(ROOT)

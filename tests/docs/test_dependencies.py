@@ -24,9 +24,7 @@ def package_names(file: str) -> set[str]:
 
 @cache
 def imported() -> dict[str, set[str]]:
-    """Returns the top-level names of every import of the library and the app with their files,
-    including numba by our own wrapper.
-    """
+    """Returns the files that import a package, by its name; numba by our own wrapper too."""
     imports: dict[str, set[str]] = defaultdict(set)
     for path in sources.FILES:
         for node in sources.nodes(path):

@@ -41,10 +41,9 @@ class Package:
         }
 
     def has(self, parts: tuple[str, ...]) -> bool:
-        """Returns whether the parts of a name lead to a module or to one of its top-level names.
+        """Returns whether a name leads to a module or to one of its top-level names.
 
-        A name that begins with no module is accepted unless one of our functions or modules ends
-        with it: then it is a setting or an attribute.
+        Without a module in front it is a setting or an attribute, unless it ends like ours.
         """
         if parts[0] not in self.parts:
             return "_" not in parts[-1] or parts[-1] not in self.functions | self.parts
@@ -55,9 +54,7 @@ class Package:
         )
 
     def knows(self, name: str, variables: set[str], text: str) -> bool:
-        """Returns whether a dotted name in a text exists in our code, or is not ours: a setting, a
-        file, a key, or another library's name.
-        """
+        """Returns whether a dotted name exists, or is a setting, file, key or library."""
         parts = tuple(name.split("."))
         if (
             name in self.strings
@@ -91,25 +88,16 @@ def imported_modules(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 def top_names(tree: ast.Module) -> set[str]:
     """Returns the names that a module defines or imports at its top level."""
-    defined = {
-        statement.name
-        for statement in tree.body
-        if isinstance(statement, ast.FunctionDef | ast.ClassDef)
-    }
-    assigned = {
-        node.id
-        for statement in tree.body
-        if isinstance(statement, ast.Assign | ast.AnnAssign)
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name)
-    }
-    imported = {
-        alias.asname or alias.name
-        for statement in tree.body
-        if isinstance(statement, ast.Import | ast.ImportFrom)
-        for alias in statement.names
-    }
-    return defined | assigned | imported
+    names = set()
+    for statement in tree.body:
+        match statement:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.Assign() | ast.AnnAssign():
+                names |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                names |= {alias.asname or alias.name for alias in aliases}
+    return names
 
 
 def local_variables(nodes: Iterable[ast.AST]) -> set[str]:

@@ -186,9 +186,7 @@ def test_a_full_index_takes_few_bytes():
 @pytest.mark.slow
 @pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.nightly)])
 def test_every_target_of_a_small_log_has_its_steps(every):
-    """By offset and by time, for each release: the last step names the answer, and the probes add
-    up. Each run takes every seventh target, the first and the last.
-    """
+    """For each release: the last step names the answer, and the probes add up."""
     log = lesson_logs.twenty()
     for version in ("4.3.1", "3.9", "2.0"):
         for target in range(0, 141, every):

@@ -107,9 +107,7 @@ def test_below_the_smallest_batch_nothing_changes():
 
 
 def test_the_name_of_the_left_mark_is_on_its_left():
-    """No line crosses the text; what is considered is at the top, above the curve. A budget's line
-    may be at the bottom too: the text covers it.
-    """
+    """No line crosses the text, and each covers a budget's line; one is above the curve."""
     figure = tuning_curve.figure(curve(measured(1000), considered=2048), "light")
     marks = {note.text: note for note in figure.layout.annotations}
     considered, today = marks["what if: 2 KiB"], marks["today, 4 KiB"]

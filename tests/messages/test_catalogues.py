@@ -125,9 +125,7 @@ def test_no_key_is_left_over():
 
 
 def test_a_text_has_one_key():
-    """Equal texts in every language have one key, except in files that are requested whole and in
-    the list above; the list has no unnecessary key.
-    """
+    """Except in files that are requested whole, and in the list, which has no unnecessary key."""
     catalogues = [messages.catalogue(code) for code in messages.LANGUAGES]
     keys_by_text = defaultdict(set)
     for key in ENGLISH:

@@ -32,9 +32,7 @@ def test_chinese_is_translated():
 
 
 def untidy(text: str) -> bool:
-    """Returns whether a Han character is next to foreign punctuation, or to a Latin letter or digit
-    without a space.
-    """
+    """Returns whether a Han character touches foreign punctuation, a Latin letter or a digit."""
     return bool(UNTIDY.search(PLACE.sub("§", text)))
 
 
