@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from http.client import HTTPConnection
@@ -37,7 +38,8 @@ class Tab:
     """A tab of the Workshop, with its fragments, and a learner's wait as in class_link.js."""
 
     def __init__(self, address: str, **query: str) -> None:
-        self._socket = open_socket(address)
+        self._connection = ExitStack()
+        self._socket = self._connection.enter_context(open_socket(address))
         self._address, self.query, self._page_hash = address, urlencode(query), ""
         self._link: dict[str, Any] = {}
         self.html, self.exceptions = "", []
@@ -53,7 +55,7 @@ class Tab:
     def close(self) -> None:
         """Closes it as a browser closes a tab."""
         self._is_open = False
-        self._socket.close()
+        self._connection.close()
 
     def press(self, key: str) -> None:
         """Presses the button of this key."""
