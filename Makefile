@@ -29,7 +29,7 @@ test: $(INSTALLED_DEV) $(COMPILED) ## run the quick tests in WORKERS=2 processes
 	    -m "$(if $(NIGHTLY),,not nightly$(if $(SLOW),, and not slow and not browser and not spark))"
 
 journeys: $(INSTALLED_DEV) $(COMPILED) ## walk through the six journeys in Chromium, and put a picture of each step into build/journeys
-	@JOURNEYS=build/journeys $(PYTHON_OF_VENV) -m pytest -q -m "" -k 1280-light tests/journeys/test_journeys.py
+	@JOURNEYS=build/journeys $(PYTHON_OF_VENV) -m pytest -q tests/journeys/test_journeys.py
 
 nightly: $(INSTALLED_DEV) ## all that is long or random: every test, an hour of damaged input, a server for long, 200 configurations
 	@$(MAKE) test NIGHTLY=1

@@ -1,7 +1,7 @@
 """The main journeys, by clicks alone on a newly started server; only the first address is typed.
 
-One width and one theme run in the plain tests, of the journeys that no other browser test goes.
-Any error in the console fails, and so does a page that scrolls sideways.
+One width and one theme run in the plain tests; the other three are nightly. Any error in the
+console fails, and so does a page that scrolls sideways.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,6 @@ def walk(browser, server, album, width, theme, request) -> Iterator[Walk]:
         yield Walk(page, title, album if (width, theme) == PICTURED else None)
 
 
-@pytest.mark.nightly  # test_bytes_browser.py goes this way on the sample broker
 def test_from_the_map_to_the_bytes(walk):
     walk.titled("37 topic-partitions")
     walk.shows(".js-plotly-plot .barlayer .point path")
@@ -56,7 +55,6 @@ def test_from_the_map_to_the_bytes(walk):
     walk.step("Its bytes, each field named", at=walk.shows(".hex"))
 
 
-@pytest.mark.nightly  # test_stepper_browser.py goes this way
 def test_from_a_timestamp_to_a_record(walk):
     walk.titled("37 topic-partitions")
     walk.to("Lookup")
@@ -86,7 +84,6 @@ def test_from_a_timestamp_to_a_record(walk):
     assert "/segment" in walk.page.url and "pin=" in walk.page.url
 
 
-@pytest.mark.nightly  # test_tuning_browser.py goes this way
 def test_from_the_broker_to_a_report(walk):
     walk.titled("37 topic-partitions")
     walk.page.get_by_role("link", name="Tune", exact=True).click()

@@ -337,6 +337,25 @@ def test_many_raised_hands_are_the_first_and_how_many_more():
     ]
 
 
+def test_a_learner_whose_class_is_over_sees_all_of_the_page_anew(monkeypatch):
+    """A part of it could not say so: it has no way on."""
+    reruns = []
+    monkeypatch.setattr(class_seat, "current", lambda: None)
+    monkeypatch.setattr(class_bar.st, "rerun", lambda *parts: reruns.append(parts))
+    class_bar._run_part(lambda: None)
+    assert reruns == [()]
+
+
+@pytest.mark.parametrize(("is_learner", "reruns"), [(True, [(class_bar.PARTS,)]), (False, [])])
+def test_a_class_that_goes_on_runs_the_parts_of_a_learner(monkeypatch, is_learner, reruns):
+    """A teacher's page asks the room by itself."""
+    calls = []
+    monkeypatch.setattr(class_seat, "is_learner", lambda: is_learner)
+    monkeypatch.setattr(class_bar.st, "rerun", lambda *parts: calls.append(parts))
+    class_bar._rerun_parts()
+    assert calls == reruns
+
+
 def test_the_end_page_counts_the_right_answers_of_the_class():
     """Of two learners, one is right at 8.5; nobody has answered 1.1."""
     teacher = taught(lesson="after-a-crash", at="5", track="short")
