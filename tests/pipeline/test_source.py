@@ -54,6 +54,15 @@ RECORD_COLUMNS = ("offset", "timestamp_ms", "key", "value")
 OWN = {"meta.properties"}  # what a broker directory is known by
 
 
+def rows_of_source(directory: Path, table: str) -> list[dict]:
+    """Returns a table's rows without the columns that only a catalog has."""
+    without = {*PARTITION_COLUMNS, "uncompressed_bytes"}
+    return [
+        {name: value for name, value in row.items() if name not in without}
+        for row in tables_of(directory)[table]
+    ]
+
+
 def plain_records(directory: Path, patterns: Sequence[str]) -> list[dict]:
     rows_ = []
     for partition in open_broker(directory).partitions:
@@ -121,11 +130,7 @@ def size_of(directory: Path) -> int:
 @pytest.mark.parametrize("name", TABLES)
 def test_rows_are_those_of_the_plain_reader(name, sample, request):
     directory = request.getfixturevalue(sample)
-    without = {*PARTITION_COLUMNS, "uncompressed_bytes"}
-    expected = [
-        {key: value for key, value in row.items() if key not in without}
-        for row in tables_of(directory)[TABLES[name]]
-    ]
+    expected = rows_of_source(directory, TABLES[name])
     options = {"renamed": "true", "mode": "DROPMALFORMED", "columns": ",".join(expected[0])}
     whole = read(name, directory, task_bytes="1000000000", **options)
     cut = read(name, directory, task_bytes="40000", **options)
@@ -165,7 +170,7 @@ def test_rows_of_every_recorded_broker(shared):
     checked, archives = 0, sorted((shared / "data").glob("kafka-*.tar.gz"))
     for packed in [archive for archive in archives if ".expected." not in archive.name]:
         directory = unpack_if_archive(packed)
-        expected = tables_of(directory)["batches"]
+        expected = rows_of_source(directory, "batches")
         options = {"task_bytes": "200000", "renamed": "true", "mode": "DROPMALFORMED"}
         columns = ",".join(expected[0])
         table = read("kafka_batches", directory, columns=columns, **options)
