@@ -19,6 +19,7 @@ MOST_GROWTH_BYTES = 50 << 20
 
 INGEST = """
 import json, os, sys
+from contextlib import suppress
 from pathlib import Path
 from kafkaviz.pipeline.ingest.job import start_ingest
 
@@ -26,14 +27,14 @@ def peak_bytes(process):
     status = Path(f"/proc/{process}/status").read_text()
     return int(status.split("VmHWM:")[1].split()[0]) << 10
 
+def children():
+    for path in Path("/proc/self/task").glob("*/children"):
+        with suppress(FileNotFoundError):  # the thread has ended
+            yield from path.read_text().split()
+
 run = start_ingest([sys.argv[1]], sys.argv[2], "local[2]")
 info = run.wait()
-java = [
-    child
-    for child in Path("/proc/self/task").glob("*/children")
-    for child in child.read_text().split()
-    if "java" in os.readlink(f"/proc/{child}/exe")
-]
+java = [child for child in children() if "java" in os.readlink(f"/proc/{child}/exe")]
 print(json.dumps({
     "segments": info.rows["segments"], "read": run.done.read_segments, "seconds": run.done.seconds,
     "driver": peak_bytes("self"), "java": sum(map(peak_bytes, java)),

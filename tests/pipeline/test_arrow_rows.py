@@ -171,8 +171,9 @@ def test_damage_is_a_row_or_a_line(hurt, mode, caplog):
     assert (problems, len(caplog.records)) == ((2, 0) if mode == "PERMISSIVE" else (0, 2))
 
 
-def test_cut_and_flipped_bytes_are_problems(tmp_path):
-    """At every eighth byte of a small log: a row with the problem, and the other records.
+@pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.nightly)])
+def test_cut_and_flipped_bytes_are_problems(tmp_path, step):
+    """At every eighth or every byte of a small log: a row with the problem, and the other records.
 
     No checksum covers a batch's first 17 bytes. A log may end in zeros, or where a batch ends.
     """
@@ -181,7 +182,7 @@ def test_cut_and_flipped_bytes_are_problems(tmp_path):
     log = whole_logs.write(partition, batches).with_suffix(".log")
     whole = log.read_bytes()
     starts = [sum(map(len, batches[:number])) for number in range(4)]
-    for place in {*range(0, len(whole), 8), *starts[:3]}:
+    for place in {*range(0, len(whole), step), *starts[:3]}:
         number = max(number for number in range(3) if starts[number] <= place)
         flipped = bytearray(whole)
         flipped[place] ^= 0x91

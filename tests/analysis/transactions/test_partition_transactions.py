@@ -254,14 +254,15 @@ def test_only_the_last_ones_are_listed(clean, monkeypatch):
     assert found.transactions[-1] == found.held_by or found.held_by in found.transactions
 
 
-def test_a_cut_log_gives_its_beginning(tmp_path):
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.nightly)])
+def test_a_cut_log_gives_its_beginning(tmp_path, step):
     directory = whole_logs.broker(tmp_path / "made")
     batches = [of_producer(7, 0), plain(2), marker(7, 3, 0), of_producer(8, 4), marker(8, 6, 1)]
     log = whole_logs.write(directory / "t-0", batches).with_suffix(".log")
     data = log.read_bytes()
     ends = np.cumsum([0, *map(len, batches)]).tolist()
     near_ends = {end + more for end in ends[:-1] for more in range(20)}
-    for length in sorted(near_ends.union(range(0, len(data), 7))):
+    for length in sorted(near_ends.union(range(0, len(data), step))):
         log.write_bytes(data[:length])
         found = list_transactions(open_broker(directory).partition("t-0"), {})
         complete = sum(end <= length for end in ends) - 1
