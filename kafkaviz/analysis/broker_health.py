@@ -71,26 +71,20 @@ INDEX_CODES = ("txnindex-mismatch", "txnindex-torn")
 
 @dataclass(frozen=True, kw_only=True)
 class Health:
-    """The findings about a broker directory or one partition, and the predicted broker start-up.
-
-    Attributes:
-        assumed_release: the Kafka release that the prediction assumes, with a reason.
-        restart: the predicted start-up. None: it cannot be predicted, for example because a file
-            cannot be read.
-        retention: why each segment is kept, per topic-partition in use. The metadata log is left
-            out.
-        disk: how each partition uses its bytes. Empty: unknown.
-        now_ms: the time at which retention is computed. None: unknown.
-        settings: the settings that the check used. None: those in the broker's files.
-    """
+    """The findings about a broker directory or one partition, and the predicted broker start-up."""
 
     broker: Broker
-    assumed_release: AssumedRelease
+    assumed_release: AssumedRelease  # the Kafka release that the prediction assumes, with a reason
     findings: tuple[Finding, ...]
+    # the predicted start-up; None: it cannot be predicted, for example because a file cannot be
+    # read
     restart: Restart | None
+    # why each segment is kept, per topic-partition in use. The metadata log is left out.
     retention: tuple[LogRetention, ...] = ()
-    disk: tuple[DiskShare, ...] = ()
+    disk: tuple[DiskShare, ...] = ()  # how each partition uses its bytes. Empty: unknown.
+    # the time at which retention is computed; None: unknown
     now_ms: int | None = field(default=None, compare=False)
+    # the settings that the check used; None: those in the broker's files
     settings: Settings | None = field(default=None, compare=False)
 
     @property

@@ -76,21 +76,13 @@ class CommitState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Commit:
-    """A commit in __consumer_offsets.
+    """A commit in __consumer_offsets."""
 
-    Attributes:
-        at_offset: the offset of the commit's record in __consumer_offsets.
-        timestamp_ms: the time of the commit, or of its deletion.
-        offset: the committed offset. None: a deletion.
-        leader_epoch: the leader epoch of the last consumed record. None: not stored.
-        topic_id: the topic's id. None: the commit was written before 4.1.
-    """
-
-    at_offset: int
-    timestamp_ms: int
-    offset: int | None
-    leader_epoch: int | None
-    topic_id: str | None
+    at_offset: int  # the offset of the commit's record in __consumer_offsets
+    timestamp_ms: int  # the time of the commit, or of its deletion
+    offset: int | None  # the committed offset; None: a deletion
+    leader_epoch: int | None  # the leader epoch of the last consumed record; None: not stored
+    topic_id: str | None  # the topic's id; None: the commit was written before 4.1
     metadata: str
     fate: CommitFate
 
@@ -100,28 +92,21 @@ class CommittedPartition:
     """A group's commits for one topic-partition.
 
     The log's offsets are None if `state` is NO_COMMIT, NO_LOG, OTHER_TOPIC or UNREADABLE.
-
-    Attributes:
-        commits: the last LISTED_COMMITS commits, ordered by `at_offset`.
-        committed: the valid commit. None: there is none.
-        last_stable_offset: the first offset that a read_committed consumer does not get.
-        lag: `log_end_offset` minus the committed offset.
-        next_offset: the offset of the next record that a read_uncommitted consumer gets. None: no
-            record follows.
-        next_committed_offset: the offset of the next record that a read_committed consumer gets.
-            None: no record follows.
     """
 
     partition: str
-    commits: tuple[Commit, ...]
+    commits: tuple[Commit, ...]  # the last LISTED_COMMITS commits, ordered by `at_offset`
     commit_count: int
-    committed: Commit | None
+    committed: Commit | None  # the valid commit; None: there is none
     state: CommitState
     log_start_offset: int | None = None
     log_end_offset: int | None = None
+    # the first offset that a read_committed consumer does not get
     last_stable_offset: int | None = None
-    lag: int | None = None
+    lag: int | None = None  # `log_end_offset` minus the committed offset
+    # the offset of the next record that a read_uncommitted consumer gets; None: no record follows
     next_offset: int | None = None
+    # the offset of the next record that a read_committed consumer gets; None: no record follows
     next_committed_offset: int | None = None
     problem: Message | None = None
 
@@ -135,18 +120,12 @@ class CommittedPartition:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupCommits:
-    """A consumer group in __consumer_offsets.
-
-    Attributes:
-        type: "classic", "consumer", "share" or "streams". None: no record says so.
-        kept_in: the partition with the group's records, such as "__consumer_offsets-2".
-        record_count: the number of records about the group and its members.
-    """
+    """A consumer group in __consumer_offsets."""
 
     group: str
-    type: str | None
-    kept_in: str
-    record_count: int
+    type: str | None  # "classic", "consumer", "share" or "streams"; None: no record says so
+    kept_in: str  # the partition with the group's records, such as "__consumer_offsets-2"
+    record_count: int  # the number of records about the group and its members
     partitions: tuple[CommittedPartition, ...]
 
 

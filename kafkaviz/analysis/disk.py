@@ -59,23 +59,18 @@ class DiskShare:
     """The uses of a partition's bytes, or of a log directory's bytes outside partitions.
 
     - The values of `uses` are positive and add up to `length_bytes`.
-
-    Attributes:
-        partition: the partition directory's name. None: files outside partitions.
-        allocated_bytes: the disk space of the files. Holes make it less than their length. Whole
-            filesystem blocks make it more.
-        unreadable: folders that cannot be listed. Their files are not counted.
-        hole_bytes: length minus disk space, summed over the files with holes. None: the share comes
-            from a catalog.
     """
 
     log_directory: str
-    partition: str | None
+    partition: str | None  # the partition directory's name; None: files outside partitions
     topic: str | None
     uses: Mapping[Use, int]
     files: int
+    # the disk space of the files. Holes make it less than their length. Whole filesystem blocks
+    # make it more.
     allocated_bytes: int
-    unreadable: tuple[Path, ...] = ()
+    unreadable: tuple[Path, ...] = ()  # folders that cannot be listed. Their files are not counted.
+    # length minus disk space, summed over the files with holes; None: from a catalog
     hole_bytes: int | None = field(default=None, compare=False)
 
     @property

@@ -110,12 +110,9 @@ class Badge(NamedTuple):
 def badges_from_rows(
     rows: Iterable[tuple[str | None, str | None, str | None, str, str]], broker: Broker
 ) -> dict[str, tuple[Badge, ...]]:
-    """Returns the badges of each topic-partition, by `Broker.partition_name`.
+    """Returns the badges by `Broker.partition_name`, from the FINDING_COLUMNS of findings.
 
     Findings of severity "info" give no badge.
-
-    Args:
-        rows: the FINDING_COLUMNS of each finding.
     """
     offsets_by_code: dict[str, dict[tuple[str, str], set[int]]] = {}
     names_of_two = {

@@ -395,10 +395,7 @@ def with_cause(code: str, text: Message, release: Release) -> Message:
 
 
 def as_info(findings: Iterable[Finding]) -> list[Finding]:
-    """Returns all findings, changed to severity "info" and to no next step.
-
-    This is for directories that will be deleted.
-    """
+    """Returns the findings of a directory that will be deleted: "info", without a next step."""
     return [
         replace(finding, severity=INFO, next_step=message("next_step.nothing"))
         for finding in findings

@@ -71,19 +71,14 @@ GIVEN_SOURCES = ("setting_source.named", "setting_source.file")
 
 @dataclass(frozen=True, kw_only=True)
 class FreeingStep:
-    """Files of one kind in one log directory that may be deleted.
-
-    Attributes:
-        allocated_bytes: the disk space that becomes free.
-        paths: the paths to delete: files, or whole folders.
-    """
+    """Files of one kind in one log directory that may be deleted."""
 
     kind: FreeingKind
     log_directory: str
     files: int
     length_bytes: int
-    allocated_bytes: int
-    paths: tuple[Path, ...]
+    allocated_bytes: int  # the disk space that becomes free
+    paths: tuple[Path, ...]  # the paths to delete: files, or whole folders
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,16 +88,13 @@ class IndexPrice:
     At start-up, the broker reads each .log without an .index completely and writes the .index again
     (LogLoader.loadSegmentFiles and LogSegment.sanityCheck, 4.3.1). A segment that was not flushed
     is even read twice, but is counted once.
-
-    Attributes:
-        allocated_bytes: the disk space that is free until the broker starts.
-        reads: the files that start-up then reads, including those that it reads in any case.
     """
 
     log_directory: str
     files: int
     length_bytes: int
-    allocated_bytes: int
+    allocated_bytes: int  # the disk space that is free until the broker starts
+    # the files that start-up then reads, including those that it reads in any case
     reads: RecoveryReads
 
 
@@ -283,11 +275,7 @@ def _segment_files(partition: Partition, bases: Collection[int]) -> Iterator[Fil
 
 
 def _deletable_files(files: Sequence[FileUse]) -> Iterator[FileUse]:
-    """Yields the deletable files of a partition.
-
-    Files with `Use.LEFTOVER` are left out if there is a .swap file, because the next broker
-    start-up then needs them.
-    """
+    """Yields the deletable files. If there is a .swap file, start-up needs the LEFTOVER files."""
     has_swap = any(file_use.info.name.endswith(".swap") for file_use in files)
     for file_use in files:
         if file_use.use in KINDS and not (has_swap and file_use.use == Use.LEFTOVER):

@@ -221,10 +221,7 @@ def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def is_untrimmed(segment: Segment) -> bool:
-    """Returns whether both indexes of a segment still end in preallocated slots.
-
-    Returns False if an index cannot be read.
-    """
+    """Returns whether both indexes end in preallocated slots. False if one is unreadable."""
     try:
         return bool(
             segment.index

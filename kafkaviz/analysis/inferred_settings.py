@@ -203,10 +203,7 @@ def _last_indexed_row(entries: np.ndarray, batches: np.ndarray) -> int | None:
 
 
 def entries_between(entries: np.ndarray, batches: np.ndarray) -> np.ndarray:
-    """Returns the index entries with positions from the first to the last of `batches`.
-
-    `entries` must be ordered by position.
-    """
+    """Returns the entries, ordered by position, from the first to the last of `batches`."""
     if not len(batches):
         return entries[:0]
     first = np.searchsorted(entries["position"], batches["position"][0])

@@ -37,18 +37,13 @@ class MetadataLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class MetadataSnapshot:
-    """A snapshot of the cluster metadata.
-
-    Attributes:
-        end_offset: the snapshot has the state before this offset.
-        timestamp_ms: the time of its newest record, from its header. None: unreadable.
-        deleted_by: the rule that deletes it in the next retention pass, SIZE or TIME. None: kept.
-    """
+    """A snapshot of the cluster metadata."""
 
     name: str
-    end_offset: int
+    end_offset: int  # the snapshot has the state before this offset
     size_bytes: int
-    timestamp_ms: int | None
+    timestamp_ms: int | None  # the time of its newest record, from its header; None: unreadable
+    # the rule that deletes it in the next retention pass, SIZE or TIME; None: kept
     deleted_by: str | None = None
 
 
@@ -154,10 +149,7 @@ def _snapshot_timestamp(snapshot: LogSegment) -> int | None:
 def broker_metadata_retention(
     broker: Broker, settings: Settings, now_ms: int
 ) -> MetadataRetention | None:
-    """Returns the result of a retention pass over a broker's metadata log at `now_ms`.
-
-    Returns None if the broker has no metadata log, or if a limit is unknown.
-    """
+    """Returns the result of a retention pass. None: no metadata log, or a limit is unknown."""
     partition = find_partition(broker)
     limits = [settings.find("", f"metadata.max.retention.{unit}") for unit in ("bytes", "ms")]
     if partition is None or not partition.live or not all(limit.is_known for limit in limits):

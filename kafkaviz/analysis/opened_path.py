@@ -35,18 +35,14 @@ ADVICE_PARTITION = message("errors.give_partition")
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedPath:
-    """An opened topic-partition, its broker, and the release that wrote it.
+    """An opened topic-partition, its broker, and the release that wrote it."""
 
-    Attributes:
-        path: the path on this machine. For a path in an archive: the path of the unpacked file.
-        file_name: the name of the segment's file. None: the path is a directory or an archive.
-        broker: the broker with the opened log directories. None: the directory's name is not a
-            topic-partition's.
-    """
-
-    path: Path
+    path: Path  # the path on this machine. For a path in an archive: the path of the unpacked file.
     partition: Partition
+    # the name of the segment's file; None: the path is a directory or an archive
     file_name: SegmentName | None = None
+    # the broker with the opened log directories; None: the directory's name is not a
+    # topic-partition's
     broker: Broker | None = None
     typed_version: str | None = None
 

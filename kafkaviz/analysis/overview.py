@@ -188,20 +188,14 @@ class BrokerOverview:
 
 
 def torn_mask(segments: np.ndarray) -> np.ndarray:
-    """Returns a mask of the segments whose .log ends with an incomplete batch.
-
-    The mask is False for segments that the broker deletes.
-    """
+    """Returns a mask of the segments in use whose .log ends with an incomplete batch."""
     return (segments["torn_bytes"] > 0) & np.isin(
         segments["kind"], [KINDS.index("closed"), KINDS.index("active")]
     )
 
 
 def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:
-    """Returns the topic-partition's name in URLs and the base offset of the longest .log.
-
-    Returns None without segments.
-    """
+    """Returns the longest .log: its topic-partition in URLs, and base offset. None: no segments."""
     if not len(overview.segments):
         return None
     longest = overview.segments[overview.segments["log_bytes"].argmax()]
@@ -347,14 +341,10 @@ NO_LOG = message("inactive_segments.mark_no_log")
 
 
 class InactiveSegment(NamedTuple):
-    """A segment that no lookup reads.
-
-    Attributes:
-        mark: the suffix of the file or directory, such as ".deleted"; or NO_LOG.
-    """
+    """A segment that no lookup reads."""
 
     path: str
-    mark: str | Message
+    mark: str | Message  # the suffix of the file or directory, such as ".deleted"; or NO_LOG
 
 
 def inactive_segments(partitions: Iterable[Partition]) -> Iterator[InactiveSegment]:

@@ -41,18 +41,12 @@ MAX_PAGES = 40
 
 @dataclass(frozen=True)
 class IndexGrowth:
-    """An index that gets more and more entries.
+    """An index that gets more and more entries."""
 
-    Attributes:
-        entries: the number of entries at the end.
-        gap_bytes: .log bytes between two entries.
-        counted_from: lookups in an index with at most this many entries only fill the page cache.
-            Later lookups are counted.
-    """
-
-    entries: int
-    gap_bytes: int = 4608
+    entries: int  # the number of entries at the end
+    gap_bytes: int = 4608  # .log bytes between two entries
     entry_bytes: int = ENTRY_BYTES
+    # lookups in an index with at most this many entries only fill the page cache
     counted_from: int = 0
 
     @property
@@ -62,17 +56,12 @@ class IndexGrowth:
 
 @dataclass(frozen=True)
 class Memory:
-    """A model of the page cache.
-
-    Attributes:
-        cold_after_bytes: a page that no lookup touches leaves memory after this many bytes have
-            been appended to the .log.
-        read_around_bytes: how much the kernel reads around a missing page. 0: only the page.
-    """
+    """A model of the page cache."""
 
     page_bytes: int = PAGE_BYTES
+    # a page that no lookup touches leaves memory after this many appended .log bytes
     cold_after_bytes: int = COLD_AFTER_BYTES
-    read_around_bytes: int = 0
+    read_around_bytes: int = 0  # how much the kernel reads around a missing page. 0: only the page.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,19 +70,16 @@ class Readers:
 
     There is one lookup per `appends_per_lookup` appends. The share `lagging_share` of the lookups
     is by lagging readers, the rest by readers at the tail: they look up the end of the log.
-
-    Attributes:
-        lag: how far before the end lagging readers look up. "uniform": anywhere in the index.
-            "exponential": `lag_entries` on average. "fixed": always `lag_entries`.
-        from_entries: the number of entries at which lookups begin.
     """
 
     lagging_share: float = 0.0
+    # how far before the end lagging readers look up. "uniform": anywhere in the index.
+    # "exponential": `lag_entries` on average. "fixed": always `lag_entries`.
     lag: str = UNIFORM
     lag_entries: int = 0
     appends_per_lookup: int = 1
     seed: int = 6432
-    from_entries: int = 0
+    from_entries: int = 0  # the number of entries at which lookups begin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,27 +88,21 @@ class Replay:
 
     Pairs are (readers at the tail, lagging readers). The pairs and `first_faults` leave out lookups
     before the index had more than `IndexGrowth.counted_from` entries.
-
-    Attributes:
-        grown_pages: the number of pages that the index grew while lookups were counted.
-        most_pages: the most pages that one lookup touched.
-        touched: how often each page was touched, shape (pages, columns). The columns divide the
-            growth of the index into equal parts.
-        faulted: how often each page was not in memory when touched, in the same shape.
-        first_faults: the first page faults, at most MAX_FAULTS, an array of FAULT.
-        idle_bytes: the .log bytes appended since each page was last touched, shape (pages,).
-            Lookups after the last append do not count.
     """
 
     entries: int
     pages: int
-    grown_pages: float
+    grown_pages: float  # the number of pages that the index grew while lookups were counted
     lookups: tuple[int, int]
     faults: tuple[int, int]
-    most_pages: tuple[int, int]
+    most_pages: tuple[int, int]  # the most pages that one lookup touched
+    # how often each page was touched, shape (pages, columns). The columns divide the growth of the
+    # index into equal parts.
     touched: np.ndarray
-    faulted: np.ndarray
-    first_faults: np.ndarray
+    faulted: np.ndarray  # how often each page was not in memory when touched, in the same shape
+    first_faults: np.ndarray  # the first page faults, at most MAX_FAULTS, an array of FAULT
+    # the .log bytes appended since each page was last touched, shape (pages,). Lookups after the
+    # last append do not count.
     idle_bytes: np.ndarray
 
     def faults_per_thousand(self, reader: int) -> float | None:
@@ -361,19 +341,14 @@ MEMORY = Memory()
 
 @dataclass(frozen=True)
 class TailLookup:
-    """A search for the end of an index whose pages are all full.
-
-    Attributes:
-        warm_from_slot: the first slot of the warm section. None: plain binary search.
-        waits: the page faults of lookups while the last page was filled, an array of FAULT.
-        hot_pages: the pages in memory after the search.
-    """
+    """A search for the end of an index whose pages are all full."""
 
     probes: tuple[int, ...]
     pages: tuple[int, ...]
-    warm_from_slot: int | None
+    warm_from_slot: int | None  # the first slot of the warm section; None: plain binary search
+    # the page faults of lookups while the last page was filled, an array of FAULT
     waits: np.ndarray
-    hot_pages: tuple[int, ...]
+    hot_pages: tuple[int, ...]  # the pages in memory after the search
 
 
 @dataclass(frozen=True)

@@ -37,20 +37,13 @@ SETTINGS = ("index.interval.bytes", "segment.index.bytes")
 
 @dataclass(frozen=True)
 class RebuildSource:
-    """The segments whose indexes are rebuilt, and their settings.
-
-    Attributes:
-        base_offsets: the base offsets of all segments, or only of the given .log.
-        release: the Kafka release that rebuilds the indexes.
-        settings: the values of SETTINGS, each with its source.
-        assumed_settings: the settings for which Kafka's default is assumed.
-    """
+    """The segments whose indexes are rebuilt, and their settings."""
 
     partition: Partition
-    base_offsets: tuple[int, ...]
-    release: Release
-    settings: tuple[SettingValue, ...]
-    assumed_settings: tuple[str, ...] = ()
+    base_offsets: tuple[int, ...]  # the base offsets of all segments, or only of the given .log
+    release: Release  # the Kafka release that rebuilds the indexes
+    settings: tuple[SettingValue, ...]  # the values of SETTINGS, each with its source
+    assumed_settings: tuple[str, ...] = ()  # the settings for which Kafka's default is assumed
 
     def stored_log(self) -> StoredLog:
         return stored_log(
@@ -135,15 +128,11 @@ def open_rebuild_source(opened: OpenedPath, overrides: Mapping[str, str]) -> Reb
 
 @dataclass(frozen=True)
 class ReplaySource:
-    """A log to replay, and its settings.
-
-    Attributes:
-        settings: known and inferred settings, by the name of the topic setting.
-        inferred_settings: the settings that were inferred from the ends of segments.
-    """
+    """A log to replay, and its settings."""
 
     log: StoredLog
-    settings: Mapping[str, Value]
+    settings: Mapping[str, Value]  # known and inferred settings, by the name of the topic setting
+    # the settings that were inferred from the ends of segments
     inferred_settings: Mapping[str, Value]
     inputs: tuple[Path, ...]
 
@@ -187,10 +176,7 @@ def open_replay_source(opened: OpenedPath) -> ReplaySource:
 
 
 def _inferred_settings(partition: Partition) -> dict[str, Value]:
-    """Infers segment.bytes, segment.ms and segment.index.bytes from where segments ended.
-
-    Returns an empty dictionary if the segments cannot be read.
-    """
+    """Infers settings from where segments ended. Empty if the segments cannot be read."""
     try:
         facts = [segment_facts(segment) for segment in partition.live]
     except KafkavizError:
@@ -201,14 +187,10 @@ def _inferred_settings(partition: Partition) -> dict[str, Value]:
 
 @dataclass(frozen=True)
 class IndexFileDiff:
-    """Where an index file differs from the file that a replay writes.
-
-    Attributes:
-        from_position: the first byte that differs. None: the files are equal.
-    """
+    """Where an index file differs from the file that a replay writes."""
 
     name: str
-    from_position: int | None
+    from_position: int | None  # the first byte that differs; None: the files are equal
 
 
 def diff_indexes(source: ReplaySource, simulated: Simulated) -> list[IndexFileDiff]:
@@ -243,15 +225,11 @@ def _first_difference(copied_file: FileView, replayed_file: FileView | None) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIf:
-    """The result of a replay with some settings.
-
-    Attributes:
-        rolls: the number of rolls by cause. The last segment is not rolled.
-    """
+    """The result of a replay with some settings."""
 
     config: LogConfig
     segments: int
-    rolls: Mapping[str, int]
+    rolls: Mapping[str, int]  # the number of rolls by cause. The last segment is not rolled.
     log_bytes: int
     offset_entries: int
     time_entries: int

@@ -55,19 +55,16 @@ class RetentionLimits:
     """The settings that limit the retention of a log, each with its source.
 
     Limits of -1 mean no limit. None means unknown.
-
-    Attributes:
-        deletes: whether cleanup.policy contains "delete".
-        is_tiered: whether the topic has remote storage. If so, the limits apply to the local log,
-            and only uploaded segments are deleted.
     """
 
-    deletes: bool | None
+    deletes: bool | None  # whether cleanup.policy contains "delete"
     policy_source: Message | None = None
     retention_ms: int | None = NO_LIMIT
     ms_source: Message | None = None
     retention_bytes: int | None = NO_LIMIT
     bytes_source: Message | None = None
+    # whether the topic has remote storage. If so, the limits apply to the local log, and only
+    # uploaded segments are deleted.
     is_tiered: bool = False
 
     @property
@@ -113,26 +110,21 @@ class SegmentAge:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentRetention:
-    """Why a segment is kept or deleted.
-
-    Attributes:
-        state: one of STATES.
-        until_ms: the time until which the segment is too young for retention.ms.
-        gone_ms: the time until which this segment or an earlier one is too young. None: no time
-            limit, or an age is unknown.
-        blocked_by: the base offset of an earlier segment that delays the deletion. None: no delay.
-        more_bytes: how many bytes must be appended before retention.bytes deletes the segment.
-            None: no such limit.
-        why: the reason why the segment is not uploaded. None: the reason is unknown, or the state
-            is not "not-uploaded".
-    """
+    """Why a segment is kept or deleted."""
 
     age: SegmentAge
-    state: str
-    until_ms: int | None = None
+    state: str  # one of STATES
+    until_ms: int | None = None  # the time until which the segment is too young for retention.ms
+    # the time until which this segment or an earlier one is too young; None: no time limit, or an
+    # age is unknown
     gone_ms: int | None = None
+    # the base offset of an earlier segment that delays the deletion; None: no delay
     blocked_by: int | None = None
+    # how many bytes must be appended before retention.bytes deletes the segment; None: no such
+    # limit
     more_bytes: int | None = None
+    # the reason why the segment is not uploaded; None: the reason is unknown, or the state is not
+    # "not-uploaded"
     why: Message | None = field(default=None, compare=False)
 
     @property
@@ -271,10 +263,7 @@ def log_retention(
         return is_not_empty(number) and is_below_watermark
 
     def is_deletable(number: int) -> bool:
-        """Returns whether retention may delete the segment: it is uploaded, or need not be.
-
-        The rule is UnifiedLog.isSegmentEligibleForDeletion.
-        """
+        """Returns whether it is uploaded or need not be (isSegmentEligibleForDeletion)."""
         if not is_replicated(number):
             return False
         if not limits.is_tiered or highest_remote_offset is None:
@@ -533,10 +522,7 @@ def _age_from_last_entry(segment: LogSegment) -> SegmentAge:
 
 
 def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
-    """Returns the size and newest time of the segment in `anatomy`.
-
-    If `is_recovered`, the time comes from the segment's batches, not from its time entries.
-    """
+    """Returns the age of the segment in `anatomy`. Recovery counts only the times of batches."""
     times = anatomy.times
     log = anatomy.segment.log
     base_offset = anatomy.segment.base_offset

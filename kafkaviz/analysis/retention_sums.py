@@ -16,19 +16,13 @@ SCHEDULE_MS = (HOUR_MS, DAY_MS, 7 * DAY_MS)
 
 @dataclass(frozen=True, kw_only=True)
 class DeletionSchedule:
-    """When a log's bytes are deleted if nothing more is written. Each byte counts once.
-
-    Attributes:
-        within_bytes: bytes deleted in the first hour, in the rest of the first day, and in the
-            rest of the first 7 days.
-        later_bytes: bytes deleted after 7 days.
-        undated_bytes: bytes without a date, per state in KEPT_STATES.
-    """
+    """When a log's bytes are deleted if nothing more is written. Each byte counts once."""
 
     due_bytes: int
+    # bytes deleted in the first hour, in the rest of the first day, and of the first 7 days
     within_bytes: tuple[int, ...]
-    later_bytes: int
-    undated_bytes: Mapping[str, int]
+    later_bytes: int  # bytes deleted after 7 days
+    undated_bytes: Mapping[str, int]  # bytes without a date, per state in KEPT_STATES
 
 
 def deletion_schedule(log: LogRetention) -> DeletionSchedule:

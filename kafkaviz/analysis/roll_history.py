@@ -107,25 +107,19 @@ def _first_batch(segment: LogSegment) -> np.void | np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentHistory:
-    """How one segment filled until it rolled.
-
-    Attributes:
-        opened_ms: the time of the segment's first batch.
-        ended_ms: the time of the next segment's first batch; for the active segment, of its last
-            batch.
-        time_entries: the number of time entries, without the entry that the roll added.
-        reason: why the segment rolled. None: the segment is active, or no known cause fits.
-        read_fills: a function that returns the states of the segment, an array of FILL.
-    """
+    """How one segment filled until it rolled."""
 
     base_offset: int
-    opened_ms: int
+    opened_ms: int  # the time of the segment's first batch
+    # the time of the next segment's first batch; for the active segment, of its last batch
     ended_ms: int
     log_bytes: int
     offset_entries: int
-    time_entries: int
+    time_entries: int  # the number of time entries, without the entry that the roll added
+    # why the segment rolled; None: the segment is active, or no known cause fits
     reason: RollReason | None
     is_active: bool
+    # a function that returns the states of the segment, an array of FILL
     read_fills: Callable[[], np.ndarray]
 
     @cached_property

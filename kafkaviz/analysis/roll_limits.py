@@ -148,10 +148,7 @@ def seconds_until_roll(
 
 
 def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns which limit is reached first at each speed, and after how many seconds.
-
-    A limit is returned as an index into CAUSES.
-    """
+    """Returns the first limit at each speed, as an index into CAUSES, and its time in seconds."""
     roll_times_s = np.vstack([np.atleast_1d(times[cause]) for cause in CAUSES])
     first = roll_times_s.argmin(axis=0)
     return first, roll_times_s[first, np.arange(roll_times_s.shape[1])]
@@ -201,20 +198,16 @@ def speed_ranges(
 
 @dataclass(frozen=True, kw_only=True)
 class LimitRace:
-    """How a segment approaches each limit. Arrays have one value per append.
+    """How a segment approaches each limit. Arrays have one value per append."""
 
-    Attributes:
-        at_ms: broker time since the segment's first append.
-        amounts: the bytes, milliseconds or index entries that Kafka compares with each limit.
-        reached: the number of the first append that exceeds each limit. None: no append does.
-        cause: the limit reached first. If one append reaches several, the first in Kafka's order.
-    """
-
-    at_ms: np.ndarray
+    at_ms: np.ndarray  # broker time since the segment's first append
     log_bytes: np.ndarray
+    # the bytes, milliseconds or index entries that Kafka compares with each limit
     amounts: Mapping[RollCause, np.ndarray]
     limits: Mapping[RollCause, int]
+    # the number of the first append that exceeds each limit; None: no append does
     reached: Mapping[RollCause, int | None]
+    # the limit reached first. If one append reaches several, the first in Kafka's order.
     cause: RollCause | None
 
     @property

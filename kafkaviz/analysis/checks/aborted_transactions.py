@@ -28,16 +28,11 @@ ENTRY_BYTES = txn_index.ENTRY.itemsize
 
 @dataclass(frozen=True)
 class _Abort:
-    """An aborted transaction in the log.
-
-    Attributes:
-        first_offset: the first offset of the transaction; None: unknown.
-        stable_offset: the first offset of the oldest transaction that was open after the abort;
-            None: no transaction was open.
-    """
+    """An aborted transaction in the log."""
 
     marker: TransactionEnd
-    first_offset: int | None
+    first_offset: int | None  # the first offset of the transaction; None: unknown
+    # the first offset of the oldest transaction still open after the abort; None: none was open
     stable_offset: int | None
 
 
@@ -84,10 +79,7 @@ def _may_be_unfinished(segment: Segment, facts: PartitionFacts) -> bool:
 
 
 def check_file(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields the findings that need only the .txnindex, not the .log.
-
-    These are an incomplete last slot, and entries that Kafka refuses.
-    """
+    """Yields findings that need no .log: a torn last slot, and entries that Kafka refuses."""
     entries = segment.txn_index
     index = _TxnIndex(segment, entries, facts)
     # TransactionIndex.sanityCheck, 4.3.1
@@ -151,9 +143,8 @@ class _TransactionBegins:
 def aborts(summary: CheckSummary, transactions: OpenTransactions) -> Iterator[_Abort]:
     """Yields the aborted transactions of a segment.
 
-    Args:
-        transactions: the transactions that are open before the segment. The iteration updates this
-            object to the transactions that are open after the segment.
+    `transactions` are those that are open before the segment. The iteration updates them to those
+    that are open after it.
     """
     for _, producer, step in summary.steps:
         if isinstance(step, TransactionBegin):
@@ -179,8 +170,6 @@ def _missing_finding(
 
 @dataclass(frozen=True)
 class _TxnIndex:
-    """A .txnindex and its entries."""
-
     segment: Segment
     entries: np.ndarray
     facts: PartitionFacts

@@ -17,36 +17,22 @@ MAX_RUNS = 10  # at most this many findings of one code in one file are listed; 
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionFacts:
-    """The properties of a partition directory and its broker that segment checks depend on.
-
-    Attributes:
-        partition: the directory's name, such as "orders-0".
-        clean: whether the broker was stopped cleanly. None: unknown, because only a partition
-            directory was opened.
-        may_be_running: whether a broker may be using the directory.
-        release: the broker's release, given or assumed.
-        oldest_writer: the oldest release that may have written the files; () if any may have.
-        now_ms: the time that is used as the present.
-        compacted: whether compaction may have removed records.
-        metadata_log: whether this is KRaft's metadata log. Its control batches are not transaction
-            markers.
-        first_recovered: the base offset of the first segment that the broker recovers after an
-            unclean shutdown. The broker also recovers all later segments. None if unknown.
-        expires: whether segments are deleted by age.
-        retention_ms: the age at which segments are deleted; -1 for never.
-    """
-
-    partition: str
+    partition: str  # the directory's name, such as "orders-0"
+    # whether the broker was stopped cleanly; None: unknown, only a partition directory was opened
     clean: bool | None = True
-    may_be_running: bool = False
-    release: Release = ()
+    may_be_running: bool = False  # whether a broker may be using the directory
+    release: Release = ()  # the broker's release, given or assumed
+    # the oldest release that may have written the files; () if any may have
     oldest_writer: Release = ()
-    now_ms: int = 0
-    compacted: bool = False
+    now_ms: int = 0  # the time that is used as the present
+    compacted: bool = False  # whether compaction may have removed records
+    # whether this is KRaft's metadata log. Its control batches are not transaction markers.
     metadata_log: bool = False
+    # the base offset of the first segment that the broker recovers after an unclean shutdown. The
+    # broker also recovers all later segments. None if unknown.
     first_recovered: int | None = None
-    expires: bool = True
-    retention_ms: int = RETENTION_MS
+    expires: bool = True  # whether segments are deleted by age
+    retention_ms: int = RETENTION_MS  # the age at which segments are deleted; -1 for never
     producer_expiration_ms: int = DAY_MS
     level: CheckLevel = CheckLevel.RECORDS
     log_directory: str | None = None

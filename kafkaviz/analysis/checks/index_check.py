@@ -14,18 +14,14 @@ ENTRY_BYTES = {"index": offset_index.ENTRY.itemsize, "timeindex": time_index.ENT
 
 
 class IndexCheck(BatchObserver[Iterator[Finding]]):
-    """Checks the entries of an index while the batches of its .log are read.
-
-    Args:
-        kind: "index" or "timeindex".
-    """
+    """Checks the entries of an index while the batches of its .log are read."""
 
     def __init__(
         self,
         segment: LogSegment,
         facts: PartitionFacts,
         scan_state: ScanState,
-        kind: str,
+        kind: str,  # "index" or "timeindex"
         index: Index,
     ) -> None:
         self._segment = segment
@@ -52,10 +48,7 @@ class IndexCheck(BatchObserver[Iterator[Finding]]):
         *,
         consequence: Message | None = None,
     ) -> Finding:
-        """Returns a finding about the slots from the first to the last in `slots`.
-
-        `more` is the number of other places with the same fault.
-        """
+        """Returns a finding about slots, first to last. `more` other places have the same fault."""
         first, last = slots
         byte_range = first * self._entry_bytes, (last - first + 1) * self._entry_bytes
         text = with_more_places(text, more)

@@ -32,10 +32,7 @@ BOOTSTRAP_STEP = message("next_step.move_bootstrap_away")
 def check_snapshot(
     file_info: FileInfo, partition: Partition, facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields the findings about a snapshot of the metadata log.
-
-    At start-up, a broker reads only the newest snapshot.
-    """
+    """Yields the findings about a metadata snapshot. A starting broker reads only the newest."""
     is_newest = file_info.name == cluster_snapshot.newest(
         sibling.name for sibling in partition.other_files
     )
@@ -78,10 +75,9 @@ def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[F
 def check_bootstrap(
     path: Path, fatal_step: StartupStep | None, release: Release
 ) -> Iterator[Finding]:
-    """Yields the findings about bootstrap.checkpoint.
+    """Yields the findings about bootstrap.checkpoint, which formatting a log directory writes.
 
-    Formatting a log directory writes this file. At start-up, a broker reads the records without
-    verifying the checksums.
+    At start-up, a broker reads the records without verifying the checksums.
     """
     if not file.is_there(path):
         return

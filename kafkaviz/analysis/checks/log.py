@@ -53,16 +53,12 @@ MAX_OUT_OF_ORDER = 10
 
 
 class OutOfOrderBatch(NamedTuple):
-    """A batch whose producer epoch or sequence number is lower than expected.
-
-    Attributes:
-        previous_epoch: the producer epoch of the producer's previous batch.
-        previous_sequence: the last sequence number of the producer's previous batch; -1: the
-            epoch is already lower, so sequence numbers are not compared.
-    """
+    """A batch whose producer epoch or sequence number is lower than expected."""
 
     row: np.void
-    previous_epoch: int
+    previous_epoch: int  # the producer epoch of the producer's previous batch
+    # the last sequence number of the producer's previous batch; -1: the epoch is already lower, so
+    # sequence numbers are not compared
     previous_sequence: int
 
 
@@ -440,9 +436,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         After an unclean shutdown, a broker recovers the segments from the recovery point on. If the
         broker truncates a segment, it deletes all later segments (LogLoader, 4.3.1 and 4.4.0).
 
-        Args:
-            readers: the effect of the damage on readers.
-            position: the first damaged byte of the .log.
+        `readers` says how the damage affects readers. `position` is the first damaged byte.
         """
         if self._is_too_long_to_open():
             return UNOPENED, CUT_BY_HAND if position <= MAX_LOG_BYTES else RESTORE

@@ -175,10 +175,9 @@ class _DirectoriesCheck:
             yield self._finding(code, text, evidence, partition, consequence=consequence)
 
     def _takes_over(self, partition: Partition) -> bool:
-        """Returns whether broker start-up will put a -future replica into use.
+        """Returns whether start-up will put a -future replica into use.
 
-        True if the cluster assigned the replica to its log directory
-        (LogManager.recoverAbandonedFutureLogs).
+        True in the log directory assigned by the cluster (LogManager.recoverAbandonedFutureLogs).
         """
         assigned = None if self._image.problems else self._assigned_directory(partition)
         directory = self._broker.directory_of(partition)
@@ -267,10 +266,7 @@ def _partitions_text(names: Sequence[str]) -> Message:
 
 
 def check_missing_partitions(check_plan: CheckPlan) -> Iterator[Finding]:
-    """Yields findings about partitions whose directory is missing.
-
-    At its next start-up, the broker creates these directories, empty.
-    """
+    """Yields findings about partitions without a directory. The next start creates it, empty."""
     broker = check_plan.broker
     image = check_plan.settings.image
     present_keys = {(partition.topic, partition.partition) for partition in broker.partitions}

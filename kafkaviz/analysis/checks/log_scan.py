@@ -34,48 +34,34 @@ VALIDATED_BATCH: np.dtype = np.dtype([*CHECKED_BATCH.descr, ("is_sound", "?")])
 
 @dataclass(frozen=True)
 class UnreadRange:
-    """Bytes that cannot be read as batches.
+    """Bytes that cannot be read as batches."""
 
-    Attributes:
-        start: the position of the first of these bytes.
-        stop: the position of the next valid batch.
-        stored_length: the length field at `start`; None: the file ends inside a header.
-        expected_length: the length that would lead to `stop`; None: `start` has no batch header.
-    """
-
-    start: int
-    stop: int
-    stored_length: int | None
+    start: int  # the position of the first of these bytes
+    stop: int  # the position of the next valid batch
+    stored_length: int | None  # the length field at `start`; None: the file ends inside a header
+    # the length that would lead to `stop`; None: `start` has no batch header
     expected_length: int | None
 
 
 @dataclass(frozen=True)
 class MisplacedBatch:
-    """A batch whose offsets do not fit between the offsets of its neighbours.
-
-    Attributes:
-        previous_offset: the last offset of the trusted batch before this batch.
-    """
+    """A batch whose offsets do not fit between the offsets of its neighbours."""
 
     row: np.void
-    previous_offset: int
+    previous_offset: int  # the last offset of the trusted batch before this batch
 
 
 @dataclass(kw_only=True)
 class ScanState:
-    """The faults and counts from scanning a .log for its checks.
-
-    Attributes:
-        faults: the first MAX_FAULTS faults in records, by the position of the batch.
-        unsound_offsets: (first, last) ranges of offsets whose batches cannot be trusted.
-        end_bytes: the position at which the last batch ends.
-    """
+    """The faults and counts from scanning a .log for its checks."""
 
     unread_ranges: list[UnreadRange] = field(default_factory=list)
     misplaced_batches: list[MisplacedBatch] = field(default_factory=list)
+    # the first MAX_FAULTS faults in records, by the position of the batch
     faults: dict[int, BatchFault] = field(default_factory=dict)
+    # (first, last) ranges of offsets whose batches cannot be trusted
     unsound_offsets: list[tuple[int, int]] = field(default_factory=list)
-    end_bytes: int = 0
+    end_bytes: int = 0  # the position at which the last batch ends
     tail: Tail | None = None
 
     def is_unsound(self, offsets: np.ndarray) -> np.ndarray:

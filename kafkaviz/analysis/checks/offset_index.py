@@ -371,11 +371,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         return self._unindexed_bytes[stretch] > 2 * high_bytes + self._largest_bytes
 
     def _bounds(self, stretch: int, name: str, least: int, most: int) -> tuple[int, int]:
-        """Returns the field `name` of the entries before and after a stretch.
-
-        If no entry is before the stretch, the first value is `least`. If no entry is after the
-        stretch, the second value is `most`.
-        """
+        """Returns a field of the entries before and after a stretch, or else `least` and `most`."""
         values = self._entries[name]
         before = int(values[stretch - 1]) if stretch else least
         after = int(values[stretch]) if stretch < len(values) else most

@@ -40,7 +40,6 @@ LEFTOVERS = {"deleted": "leftover-deleted", "cleaned": "leftover-cleaned", "swap
 def check_partition(
     partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields the findings about files other than .log, .index and .timeindex."""
     yield from aborted_transactions.check_partition(summaries, facts)
     yield from _check_snapshots(partition, summaries, facts)
     yield from _check_leader_epochs(partition, summaries, facts)
@@ -342,12 +341,9 @@ def _name_finding(file_info: FileInfo, partition: Partition, facts: PartitionFac
 
 
 def _name_consequence(name: str, bases: Collection[int]) -> Message | None:
-    """Returns how a file with this name affects broker start-up; None: not at all.
+    """Returns how a file with this name affects broker start-up (LogLoader, 4.3.1 and 4.4.0).
 
-    The rules are from LogLoader (4.3.1, 4.4.0).
-
-    Args:
-        bases: the base offsets of the .log files in use.
+    None: not at all. `bases` are the base offsets of the .log files in use.
     """
     if name.endswith(".deleted"):
         return DELETED

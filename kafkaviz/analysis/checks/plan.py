@@ -43,35 +43,27 @@ COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_
 
 @dataclass(frozen=True, kw_only=True)
 class CheckPlan:
-    """The release, time, settings and partitions that a check uses.
-
-    Attributes:
-        is_whole: whether the broker directory itself is checked too, not only partitions.
-        has_broker: whether there is a broker directory. False: only a partition directory was
-            opened, and the directory above it is not a broker directory.
-        oldest_writer: the oldest release that may have written the files; (): any release.
-        compacted_logs: topic and partition number of each log in cleaner-offset-checkpoint.
-        strange_names: paths of directories whose names make every broker start-up fail.
-    """
+    """The release, time, settings and partitions that a check uses."""
 
     broker: Broker
     partitions: Sequence[Partition]
-    is_whole: bool
+    is_whole: bool  # whether the broker directory itself is checked too, not only partitions
+    # whether there is a broker directory. False: only a partition directory was opened, and the
+    # directory above it is not a broker directory.
     has_broker: bool
     assumed_release: AssumedRelease
     now_ms: int
     settings: Settings
-    oldest_writer: Release
+    oldest_writer: Release  # the oldest release that may have written the files; (): any release
+    # topic and partition number of each log in cleaner-offset-checkpoint
     compacted_logs: frozenset[tuple[str, int]]
+    # paths of directories whose names make every broker start-up fail
     strange_names: tuple[str, ...]
     level: CheckLevel = CheckLevel.RECORDS
 
     @property
     def is_clean(self) -> bool:
-        """Whether the broker was stopped cleanly in all log directories.
-
-        Always true without a broker directory.
-        """
+        """Whether all log directories were stopped cleanly. True without a broker directory."""
         return self.broker.is_clean or not self.has_broker
 
     def is_partition_clean(self, partition: Partition) -> bool:
@@ -188,12 +180,9 @@ class CheckPlan:
         )
 
     def logs(self, partitions: Iterable[Partition] | None = None) -> Iterator[RestartLog]:
-        """Yields the logs that the broker loads at start-up.
+        """Yields the logs that the broker loads at start-up, by default those of the plan.
 
         If `strange_names` make start-up fail, yields only the metadata log.
-
-        Args:
-            partitions: the partitions to load; by default those of the plan.
         """
         if partitions is None and not self.is_whole:
             partitions = self.partitions
@@ -218,12 +207,9 @@ class CheckPlan:
         return log
 
     def restart(self, log_steps: Iterable[tuple[str, Sequence[StartupStep]]]) -> Restart | None:
-        """Returns the predicted broker start-up.
+        """Returns the predicted start-up. None: kafkaviz cannot read a file that start-up needs.
 
-        None: kafkaviz cannot read a file, so the start-up cannot be predicted.
-
-        Args:
-            log_steps: `RestartLog.path` and the result of `restart_steps`, for each log.
+        `log_steps` are `RestartLog.path` and the result of `restart_steps`, for each log.
         """
         if any(
             problem.is_unread and problem.path.name != CLEAN_SHUTDOWN
@@ -298,10 +284,7 @@ def newest_ms(broker: Broker) -> int:
 
 
 def cleaner_offsets(broker: Broker) -> dict[tuple[str, int], int]:
-    """Returns the offsets in cleaner-offset-checkpoint, by topic and partition number.
-
-    Each log was compacted below its offset.
-    """
+    """Returns the offset below which each log was compacted, by topic and partition number."""
     offsets: dict[tuple[str, int], int] = {}
     for directory in broker.log_directories:
         path = directory.path / CLEANER_CHECKPOINT

@@ -229,10 +229,7 @@ def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
 
 
 def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
-    """Yields findings about a predicted broker start-up.
-
-    Steps that every start-up takes are left out.
-    """
+    """Yields findings about a predicted start-up, but not about steps that every start takes."""
     rebuild_steps: dict[tuple[str | None, str | None], list[StartupStep]] = defaultdict(list)
     # other_files reports the file that such a segment comes from
     named_segments = {

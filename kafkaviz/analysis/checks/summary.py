@@ -179,22 +179,15 @@ class Gap:
 
 @dataclass(frozen=True, kw_only=True)
 class TimeAnomaly:
-    """The number of batches with suspicious timestamps, and the worst of these batches.
+    """The number of batches with suspicious timestamps, and the worst of these batches."""
 
-    Attributes:
-        count: the number of batches. All other attributes describe the worst batch.
-        offset: the batch's last offset.
-        timestamp_ms: the batch's largest timestamp.
-        reference_ms: the newest plausible timestamp up to this batch.
-        first_offset: the batch's first offset; -1: unknown, as for a wrapper of magic 0 or 1.
-    """
-
-    count: int
+    count: int  # the number of batches. All other attributes describe the worst batch.
     position: int
     size_bytes: int
-    offset: int
-    timestamp_ms: int
-    reference_ms: int = -1
+    offset: int  # the batch's last offset
+    timestamp_ms: int  # the batch's largest timestamp
+    reference_ms: int = -1  # the newest plausible timestamp up to this batch
+    # the batch's first offset; -1: unknown, as for a wrapper of magic 0 or 1
     first_offset: int = -1
 
     @property
@@ -218,22 +211,6 @@ class CheckSummary:
     """The numbers and notes from checking one segment, for the checks of its partition.
 
     Offsets and times are None if no batch can be trusted.
-
-    Attributes:
-        newest: (timestamp, last offset, position) of the batch with the largest timestamp.
-        gaps: the first GAPS_KEPT ranges of offsets that are missing between batches.
-        gap_offsets: the number of offsets that are missing between batches.
-        dropped_offsets: the number of offsets that are missing inside batches.
-        epochs: (epoch, first offset, position) after each of the first EPOCHS_KEPT epoch changes.
-        sound_bytes: the size of the batches that can be trusted.
-        header_bytes: the size of the headers of data batches of magic 2.
-        steps: ("begin", producer id, TransactionBegin) or ("end", producer id, TransactionEnd).
-        stable_begins: the first offsets of transactions that are also last stable offsets in the
-            .txnindex.
-        aborted_bytes: the size, without headers, of the batches that this segment's markers abort.
-        open_bytes: pairs of a producer id and the size, without headers, of this producer's
-            transactional batches after its last marker.
-        times: suspicious timestamps, with the keys "missing", "unit", "future" and "late".
     """
 
     segment: LogSegment
@@ -244,24 +221,33 @@ class CheckSummary:
     # last offset plus one of the last batch, trusted or not: the log end for a broker
     end_offset: int | None = None
     end_bytes: int = 0  # end of the last batch
+    # (timestamp, last offset, position) of the batch with the largest timestamp
     newest: tuple[int, int, int] | None = None
     # offset of the first record with that timestamp; None if unknown
     newest_offset: int | None = None
+    # the first GAPS_KEPT ranges of offsets that are missing between batches
     gaps: list[Gap] = field(default_factory=list)
     gap_count: int = 0
-    gap_offsets: int = 0
-    dropped_offsets: int = 0
+    gap_offsets: int = 0  # the number of offsets that are missing between batches
+    dropped_offsets: int = 0  # the number of offsets that are missing inside batches
     control_batches: int = 0
     producer_batches: int = 0
     first_batch: OpeningBatch | None = None
+    # (epoch, first offset, position) after each of the first EPOCHS_KEPT epoch changes
     epochs: list[tuple[int, int, int]] = field(default_factory=list)
-    sound_bytes: int = 0
-    header_bytes: int = 0
+    sound_bytes: int = 0  # the size of the batches that can be trusted
+    header_bytes: int = 0  # the size of the headers of data batches of magic 2
     control_bytes: int = 0
+    # ("begin", producer id, TransactionBegin) or ("end", producer id, TransactionEnd)
     steps: list[TransactionEvent] = field(default_factory=list)
+    # the first offsets of transactions that are also last stable offsets in the .txnindex
     stable_begins: list[int] = field(default_factory=list)
+    # the size, without headers, of the batches that this segment's markers abort
     aborted_bytes: int = 0
+    # pairs of a producer id and the size, without headers, of this producer's transactional batches
+    # after its last marker
     open_bytes: list[tuple[int, int]] = field(default_factory=list)
+    # suspicious timestamps, with the keys "missing", "unit", "future" and "late"
     times: dict[str, TimeAnomaly] = field(default_factory=dict)
     entries: int = 0
     time_entries: int = 0

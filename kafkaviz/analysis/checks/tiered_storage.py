@@ -27,10 +27,7 @@ MISSING_PLACES = (SegmentPlace.LOST, SegmentPlace.LOCAL)
 
 
 def check_plan(plan: CheckPlan) -> Iterator[Finding]:
-    """Yields the findings about failing uploads and about remote segments.
-
-    Remote segments are checked only if tiered storage was opened (`tiered_view`).
-    """
+    """Yields findings about failing uploads, and about remote segments if these were opened."""
     with suppress(KafkavizError):  # the checks of the .log report the fault
         for upload in failing_uploads(plan):
             yield _blocked_finding(upload, plan.assumed_release.release)

@@ -25,11 +25,7 @@ def check_partition(
     *,
     retained: Sequence[CheckSummary] | None = None,
 ) -> Iterator[Finding]:
-    """Yields the findings about a partition's timestamps and retention.
-
-    Args:
-        retained: the segments to which retention applies; by default all.
-    """
+    """Yields the findings about timestamps, and about the retention of `retained` (None: all)."""
     for name in ("future", "unit", "late", "missing"):
         wrong_summaries = [summary for summary in summaries if name in summary.times]
         if wrong_summaries:
@@ -50,11 +46,7 @@ def check_partition(
 def _anomaly_finding(
     name: str, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Finding:
-    """Returns a finding about the worst batch in segments that have suspicious timestamps.
-
-    Args:
-        name: a key of `CheckSummary.times`.
-    """
+    """Returns a finding about the worst batch. `name` is a key of `CheckSummary.times`."""
     choose = min if name == "late" else max
     worst = choose(summaries, key=lambda summary: summary.times[name].timestamp_ms)
     anomaly = worst.times[name]
@@ -103,10 +95,7 @@ def _anomaly_finding(
 def _blocked_findings(
     summaries: Sequence[CheckSummary], aged_segments: Sequence[SegmentAge], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields a finding for each segment that delays the deletion of later segments.
-
-    Delays of at most a day are not reported.
-    """
+    """Yields a finding per segment that delays the deletion of later ones by more than a day."""
     segment_retentions = log_retention(
         facts.partition,
         aged_segments,

@@ -190,10 +190,7 @@ class TimeIndexCheck(IndexCheck):
         )
 
     def _order_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        """Yields findings about entries whose timestamps do not grow or whose offsets fall.
-
-        Entries with another fault are left out.
-        """
+        """Yields findings about entries in a wrong order that have no other fault."""
         sound_slots = np.flatnonzero((verdicts <= DEEP) | (verdicts == UNKNOWN))
         entries = self._entries[sound_slots]
         wrong_slots = sound_slots[1:][

@@ -39,8 +39,7 @@ def file_finding(
 ) -> Finding:
     """Returns a finding about an unreadable file of a partition directory.
 
-    Args:
-        consequence: the consequence if the broker cannot read the file either.
+    `consequence` is what happens if the broker cannot read the file either.
     """
     return path_finding(
         f"{facts.partition}/{name}",
@@ -58,13 +57,10 @@ def path_finding(
     release: Release,
     consequence: Message = OFFLINE,
 ) -> Finding:
-    """Returns a finding about an unreadable file or folder.
+    """Returns a finding about an unreadable file or folder, relative to the broker directory.
 
     The severity is ERROR if the broker would stop because of the file. It is INFO if the file
     vanished after it was listed, because a running broker deletes segments and partitions.
-
-    Args:
-        file: the path relative to the broker directory.
     """
     shown_path = replace_surrogates(file)
     name = shown_path.rpartition("/")[2]
