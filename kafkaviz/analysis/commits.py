@@ -12,7 +12,7 @@ committed. A record without a value deletes the commit.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
@@ -135,16 +135,6 @@ class Commits:
     problems: tuple[tuple[str, Message], ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _GroupRecord:
-    """A record of a group. `fate` does not say whether a later record replaces this record."""
-
-    decoded: CoordinatorRecord
-    at_offset: int
-    timestamp_ms: int
-    fate: CommitFate
-
-
 @dataclass(kw_only=True)
 class _PartitionCommits:
     commits: deque[Commit] = field(default_factory=lambda: deque(maxlen=LISTED_COMMITS))
@@ -180,8 +170,7 @@ def read_commits(
         if not partition.without_remote().live:
             continue
         try:
-            for group_record in _records(partition, group, on_progress):
-                _add_record(groups, partition.label, group_record)
+            _add_records(groups, partition, group, on_progress)
         except (CleaningFailed, KafkavizError) as fault:
             problems.append((partition.directory, message("errors.unread_log", error=str(fault))))
     logs = {
@@ -205,20 +194,16 @@ def read_commits(
     return Commits(groups=tuple(group_commits), problems=tuple(problems))
 
 
-def _records(
-    partition: Partition, group: str | None, on_progress: Callable[[str, float], None]
-) -> Iterator[_GroupRecord]:
+def _add_records(
+    groups: dict[str, _Group],
+    partition: Partition,
+    group: str | None,
+    on_progress: Callable[[str, float], None],
+) -> None:
     state = read_log_state(partition, now_ms=0, producer_expiration_ms=NEVER_MS)
     transactions = log_transactions(state)
-    open_since = {
-        producer_id: first_offset
-        for producer_id, first_offset in zip(
-            state.producers["producer_id"].tolist(),
-            state.producers["current_txn_first_offset"].tolist(),
-            strict=True,
-        )
-        if first_offset >= 0
-    }
+    open_producers = state.producers[state.producers["current_txn_first_offset"] >= 0]
+    open_since = dict(open_producers[["producer_id", "current_txn_first_offset"]].tolist())
     name = (group or "").encode()
     part = len(name).to_bytes(2, "big") + name if group is not None else b""
     key_part = np.frombuffer(part, np.uint8)
@@ -238,13 +223,8 @@ def _records(
                     if first is not None and match["offset"] >= first:
                         fate = CommitFate.PENDING
                 key, value = _key_and_value(chunk, match)
-                at_offset = int(match["offset"])
-                yield _GroupRecord(
-                    decoded=coordinator_records.decode(key, value, at_offset, "offsets"),
-                    at_offset=at_offset,
-                    timestamp_ms=int(match["timestamp_ms"]),
-                    fate=fate,
-                )
+                record = coordinator_records.decode(key, value, int(match["offset"]), "offsets")
+                _add_record(groups, partition.label, record, fate, match)
             if fault != NONE:
                 raise chunk.fault_of(fault)
             read_bytes += int(chunk.batches["size_bytes"].sum())
@@ -262,8 +242,14 @@ def _key_and_value(chunk: BatchChunk, match: np.void) -> tuple[bytes, bytes | No
     return key, source[start : start + match["value_bytes"]].tobytes()
 
 
-def _add_record(groups: dict[str, _Group], kept_in: str, group_record: _GroupRecord) -> None:
-    record = group_record.decoded
+def _add_record(
+    groups: dict[str, _Group],
+    kept_in: str,
+    record: CoordinatorRecord,
+    fate: CommitFate,
+    match: np.void,
+) -> None:
+    """Adds a record to its group. `fate` does not say whether a later record replaces it."""
     if record.type is None or record.key is None or record.problem is not None:
         return
     name = record.key.get("group", record.key.get("groupId"))
@@ -271,7 +257,7 @@ def _add_record(groups: dict[str, _Group], kept_in: str, group_record: _GroupRec
         return
     group = groups.setdefault(name, _Group(kept_in=kept_in))
     group.record_count += 1
-    counts = group_record.fate == CommitFate.CURRENT
+    counts = fate == CommitFate.CURRENT
     if record.type.number in GROUP_TYPES and counts:
         kind = GROUP_TYPES[record.type.number]
         if not record.is_tombstone:
@@ -287,13 +273,13 @@ def _add_record(groups: dict[str, _Group], kept_in: str, group_record: _GroupRec
     epoch = values.get("leaderEpoch", -1)
     topic_id = values.get("topicId", ZERO_UUID)
     commit = Commit(
-        at_offset=group_record.at_offset,
-        timestamp_ms=values.get("commitTimestamp", group_record.timestamp_ms),
+        at_offset=int(match["offset"]),
+        timestamp_ms=values.get("commitTimestamp", int(match["timestamp_ms"])),
         offset=values.get("offset"),
         leader_epoch=epoch if epoch >= 0 else None,
         topic_id=None if topic_id == ZERO_UUID else topic_id,
         metadata=values.get("metadata", ""),
-        fate=CommitFate.DELETION if record.is_tombstone and counts else group_record.fate,
+        fate=CommitFate.DELETION if record.is_tombstone and counts else fate,
     )
     partition_commits.count += 1
     partition_commits.commits.append(commit)
