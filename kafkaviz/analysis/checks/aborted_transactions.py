@@ -84,9 +84,8 @@ def check_file(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
     index = _TxnIndex(segment, entries, facts)
     # TransactionIndex.sanityCheck, 4.3.1
     is_refused = _is_refused(entries) | (entries["last_offset"] < segment.base_offset)
-    yield from findings_by_run(
-        np.flatnonzero(is_refused).tolist(), partial(index.entry_finding, ())
-    )
+    refused_slots = np.flatnonzero(is_refused).tolist()
+    yield from findings_by_run(refused_slots, partial(index.entry_finding, ()))
     yield from index.torn_findings()
 
 
@@ -103,9 +102,8 @@ class _TransactionBegins:
 
     def __init__(self, summaries: Sequence[CheckSummary]) -> None:
         self._log_start = summaries[0].segment.base_offset
-        self._is_complete = self._log_start == 0 and not any(
-            summary.is_unsound for summary in summaries
-        )
+        is_unsound = any(summary.is_unsound for summary in summaries)
+        self._is_complete = self._log_start == 0 and not is_unsound
         self._offsets: set[int] = set()
         first_ends: dict[int, int] = {}
         for summary in summaries:
@@ -153,9 +151,8 @@ def aborts(summary: CheckSummary, transactions: OpenTransactions) -> Iterator[_A
         begin = transactions.end(producer)
         if step.is_abort:
             older_offset = transactions.first_offset(below=summary.segment.base_offset)
-            open_offsets = (
-                offset for offset in (older_offset, step.stable_offset) if offset is not None
-            )
+            offsets = (older_offset, step.stable_offset)
+            open_offsets = [offset for offset in offsets if offset is not None]
             yield _Abort(step, begin.offset if begin else None, min(open_offsets, default=None))
 
 
@@ -206,17 +203,14 @@ class _TxnIndex:
             offset = abort.marker.offset
             producer = abort.marker.producer_id
             text = message("finding.abort_without_entry", producer=producer, offset=offset)
-            evidence = Evidence(
-                message("evidence.entries_without_it", n=len(self.entries)),
-                message("evidence.entry_for_offsets", first=abort.first_offset, last=offset),
-            )
-            yield self.facts.make_finding(
-                "txnindex-mismatch",
-                self.segment.file_name("txnindex"),
-                with_more_places(text, len(missing_aborts) - 1),
-                evidence,
-                (len(self.entries) * ENTRY_BYTES, 0),
-            )
+            text = with_more_places(text, len(missing_aborts) - 1)
+            found_text = message("evidence.entries_without_it", n=len(self.entries))
+            first = abort.first_offset
+            missing_text = message("evidence.entry_for_offsets", first=first, last=offset)
+            name = self.segment.file_name("txnindex")
+            byte_range = (len(self.entries) * ENTRY_BYTES, 0)
+            evidence = Evidence(found_text, missing_text)
+            yield self.facts.make_finding("txnindex-mismatch", name, text, evidence, byte_range)
 
     def _agrees(self, entry: np.void, abort: _Abort | None, begins: _TransactionBegins) -> bool:
         if abort is None or abort.marker.producer_id != entry["producer_id"] or _is_refused(entry):
@@ -251,11 +245,10 @@ class _TxnIndex:
             )
         digits = self.entries[first : first + 1].tobytes().hex()
         evidence = Evidence(message("evidence.kafkas_text", text=entry_text), expected, digits)
+        text = with_more_places(text, more)
+        name = self.segment.file_name("txnindex")
+        byte_range = (first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES)
+        consequence = message("consequence.rebuilds_indexes") if is_below else None
         return self.facts.make_finding(
-            "txnindex-mismatch",
-            self.segment.file_name("txnindex"),
-            with_more_places(text, more),
-            evidence,
-            (first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES),
-            consequence=message("consequence.rebuilds_indexes") if is_below else None,
+            "txnindex-mismatch", name, text, evidence, byte_range, consequence=consequence
         )

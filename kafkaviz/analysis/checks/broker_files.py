@@ -50,12 +50,10 @@ def check_broker(
     for name in small_files.CHECKPOINT_WAY_OUTS:
         yield from _check_checkpoint(broker, name, release)
     yield from _check_properties(broker, is_fatal="meta-properties" in fatal_steps, release=release)
-    yield from kraft_files.check_bootstrap(
-        broker.path / BOOTSTRAP, fatal_steps.get("bootstrap"), release
-    )
-    yield from (
-        other_files.directory_finding(replace_surrogates(name), release) for name in strange_names
-    )
+    bootstrap = broker.path / BOOTSTRAP
+    yield from kraft_files.check_bootstrap(bootstrap, fatal_steps.get("bootstrap"), release)
+    for name in strange_names:
+        yield other_files.directory_finding(replace_surrogates(name), release)
     for problem in broker.problems:
         name = problem.path.name
         # the checks above read these files again and report them
@@ -70,11 +68,9 @@ def check_broker(
         file_names = sorted(entry.name for entry in entries if not file.is_directory(entry))
     # the user may have put a server.properties into the directory to provide the settings
     known_names = (*OWN_FILES, SERVER_PROPERTIES)
-    yield from (
-        other_files.stranger_finding(None, name, None, release)
-        for name in file_names
-        if name.removesuffix(".tmp") not in known_names
-    )
+    for name in file_names:
+        if name.removesuffix(".tmp") not in known_names:
+            yield other_files.stranger_finding(None, name, None, release)
 
 
 def _check_checkpoint(broker: Broker, name: str, release: Release) -> Iterator[Finding]:

@@ -104,13 +104,10 @@ class PartitionFacts:
     def torn_slot_finding(
         self, code: str, name: str, position: int, torn_bytes: int, entry_bytes: int
     ) -> Finding:
-        text = message(
-            "finding.length_no_multiple", n=position + torn_bytes, entry_bytes=entry_bytes
-        )
-        evidence = Evidence(
-            message("evidence.trailing_bytes", n=torn_bytes),
-            message("evidence.length_multiple", n=entry_bytes),
-        )
+        length = position + torn_bytes
+        text = message("finding.length_no_multiple", n=length, entry_bytes=entry_bytes)
+        found_text = message("evidence.trailing_bytes", n=torn_bytes)
+        evidence = Evidence(found_text, message("evidence.length_multiple", n=entry_bytes))
         return self.make_finding(code, name, text, evidence, (position, torn_bytes))
 
 

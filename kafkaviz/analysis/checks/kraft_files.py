@@ -96,9 +96,8 @@ def check_bootstrap(
     if fatal_step and not findings:
         error = cast(str, fatal_step.error)
         text = message("finding.in_file", file=path.name, problem=error)
-        evidence = Evidence(
-            message("evidence.kafkas_text", text=error), message("evidence.metadata_version_record")
-        )
+        found_text = message("evidence.kafkas_text", text=error)
+        evidence = Evidence(found_text, message("evidence.metadata_version_record"))
         findings = [bootstrap.make_finding(text, evidence, 0, file.info(path).size_bytes)]
     yield from findings
 
@@ -155,9 +154,8 @@ class _CheckpointFile:
         elif position < size_bytes:
             rest_bytes = size_bytes - position
             text = message("finding.rest_no_batch", file=name, n=rest_bytes, byte=position)
-            evidence = Evidence(
-                message("evidence.bytes_no_batch", n=rest_bytes), message("evidence.whole_batches")
-            )
+            found_text = message("evidence.bytes_no_batch", n=rest_bytes)
+            evidence = Evidence(found_text, message("evidence.whole_batches"))
             yield self.make_finding(text, evidence, position, rest_bytes)
 
 

@@ -219,11 +219,8 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         size_bytes = int(row["size_bytes"])
         read_bytes = min(size_bytes, SUMMED_BYTES)
         data = file.read(self._segment.log.path, int(row["position"]), read_bytes)
-        if (
-            not is_modern
-            and len(data) > CRC_START
-            and crc32c(data[CRC_START:]) == int.from_bytes(data[CRC_AT:CRC_START], "big")
-        ):
+        modern_crc = int.from_bytes(data[CRC_AT:CRC_START], "big")
+        if not is_modern and len(data) > CRC_START and crc32c(data[CRC_START:]) == modern_crc:
             return self._magic_finding(row, more, message("evidence.magic_by_checksum"))
         crc = int(row["crc"])
         if len(data) < size_bytes:
@@ -240,22 +237,18 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
 
     def _magic_finding(self, row: np.void, more: int, expected: Message | None = None) -> Finding:
         magic = int(row["magic"])
-        evidence = Evidence(
-            message("evidence.magic", magic=magic),
-            expected or message("evidence.known_magics"),
-            f"{magic & 0xFF:02x}",
-        )
+        found_text = message("evidence.magic", magic=magic)
+        expected = expected or message("evidence.known_magics")
+        evidence = Evidence(found_text, expected, f"{magic & 0xFF:02x}")
         text = message("finding.bad_magic", magic=magic)
         return self._batch_finding("batch-bad-magic", row, text, evidence, more)
 
     def _count_finding(self, row: np.void, more: int) -> Finding:
         count = int(row["record_count"])
         max_count = int(row["last_offset"] - row["base_offset"]) + 1
-        evidence = Evidence(
-            message("evidence.records", n=count),
-            message("evidence.records_at_most", n=max_count),
-            f"{count & 0xFFFFFFFF:08x}",
-        )
+        found_text = message("evidence.records", n=count)
+        expected = message("evidence.records_at_most", n=max_count)
+        evidence = Evidence(found_text, expected, f"{count & 0xFFFFFFFF:08x}")
         text = message("finding.record_count", n=count, most=max_count)
         return self._batch_finding("batch-record-count", row, text, evidence, more)
 
@@ -300,12 +293,10 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         found_ms = int(row["max_timestamp_ms"])
         data = self._segment.batch_bytes(int(row["position"]))
         expected_ms = max(head.timestamp_ms for head in batch_records.heads(data))
-        evidence = Evidence(
-            message("evidence.largest_timestamp", timestamp=found_ms),
-            message("evidence.largest_timestamp", timestamp=expected_ms),
-            f"{found_ms & (2**64 - 1):016x}",
-            f"{expected_ms & (2**64 - 1):016x}",
-        )
+        found_text = message("evidence.largest_timestamp", timestamp=found_ms)
+        expected = message("evidence.largest_timestamp", timestamp=expected_ms)
+        digits = f"{found_ms & (2**64 - 1):016x}"
+        evidence = Evidence(found_text, expected, digits, f"{expected_ms & (2**64 - 1):016x}")
         key = "batch_timestamp_low" if found_ms < expected_ms else "batch_timestamp_high"
         text = message(f"finding.{key}", timestamp=found_ms, expected=expected_ms)
         return self._batch_finding("batch-timestamp-mismatch", row, text, evidence, more)
@@ -351,9 +342,8 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
                     previous=previous_sequence,
                 )
                 found_text = message("evidence.sequence", sequence=sequence)
-                expected = message(
-                    "evidence.sequence", sequence=(previous_sequence + 1) % SEQUENCES
-                )
+                next_sequence = (previous_sequence + 1) % SEQUENCES
+                expected = message("evidence.sequence", sequence=next_sequence)
             more = self._producers.count - number if number == MAX_OUT_OF_ORDER else 0
             evidence = Evidence(found_text, expected)
             yield self._batch_finding("producer-out-of-order", row, text, evidence, more)
@@ -363,12 +353,10 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         base = self._segment.base_offset
         first = int(row["base_offset"])
         previous = misplaced.previous_offset
-        evidence = Evidence(
-            message("evidence.base_offset", offset=first),
-            message("evidence.offset_above", offset=previous),
-            f"{first & (2**64 - 1):016x}",
-            f"{max(previous + 1, 0):016x}",
-        )
+        found_text = message("evidence.base_offset", offset=first)
+        expected = message("evidence.offset_above", offset=previous)
+        digits = f"{first & (2**64 - 1):016x}"
+        evidence = Evidence(found_text, expected, digits, f"{max(previous + 1, 0):016x}")
         if first < base:
             code = "offset-below-base"
             text = message("finding.below_base_offset", offset=base)
@@ -393,12 +381,10 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         else:
             stored = cast(int, unread_range.stored_length)
             text = message("finding.bad_length", byte=start, n=stored, expected=expected)
-            evidence = Evidence(
-                message("evidence.length", n=stored),
-                message("evidence.length_to_next", n=expected),
-                f"{stored & 0xFFFFFFFF:08x}",
-                f"{expected:08x}",
-            )
+            found_text = message("evidence.length", n=stored)
+            expected_text = message("evidence.length_to_next", n=expected)
+            digits = f"{stored & 0xFFFFFFFF:08x}"
+            evidence = Evidence(found_text, expected_text, digits, f"{expected:08x}")
         advice = self._damage_advice(message("consequence.bad_length_readers"), start)
         return self._finding("batch-bad-length", text, evidence, (start, size_bytes), advice)
 
@@ -472,6 +458,5 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
 
         Always true for the metadata log in a broker directory (KafkaRaftLog).
         """
-        return self._facts.clean is False or (
-            self._facts.metadata_log and self._facts.clean is not None
-        )
+        clean = self._facts.clean
+        return clean is False or (self._facts.metadata_log and clean is not None)

@@ -112,10 +112,9 @@ class _DirectoriesCheck:
     def metadata_log_elsewhere(self) -> Finding:
         paths = tuple(directory.text for directory in self._broker.log_directories)
         text = message("finding.other_log_directories", paths=paths)
-        evidence = Evidence(
-            message("evidence.no_metadata_log", file=METADATA_DIRECTORY),
-            message("evidence.metadata_log_in_one", file=METADATA_DIRECTORY),
-        )
+        found_text = message("evidence.no_metadata_log", file=METADATA_DIRECTORY)
+        expected = message("evidence.metadata_log_in_one", file=METADATA_DIRECTORY)
+        evidence = Evidence(found_text, expected)
         main = self._broker.main_directory
         return self._finding("other-log-directories", text, evidence, directory=main)
 
@@ -130,11 +129,9 @@ class _DirectoriesCheck:
                     continue
                 path = self._broker.directory_of(partition).text
                 key = "compare_replicas" if partition.live_log_bytes else "move_empty_replica_away"
-                next_step = message(
-                    f"next_step.{key}",
-                    path=f"{path}/{partition.directory}",
-                    other=f"{other}/{largest.directory}",
-                )
+                own_path = f"{path}/{partition.directory}"
+                other_path = f"{other}/{largest.directory}"
+                next_step = message(f"next_step.{key}", path=own_path, other=other_path)
                 text = message("finding.partition_in_two", name=partition.directory, other=other)
                 found_text = message(
                     "evidence.replica_bytes",
@@ -169,9 +166,8 @@ class _DirectoriesCheck:
             else:
                 code = "future-replica-alone"
                 text = message("finding.future_replica_alone", name=partition.label)
-                evidence = Evidence(
-                    message("evidence.no_current_replica"), message("evidence.one_replica")
-                )
+                found_text = message("evidence.no_current_replica")
+                evidence = Evidence(found_text, message("evidence.one_replica"))
             yield self._finding(code, text, evidence, partition, consequence=consequence)
 
     def _takes_over(self, partition: Partition) -> bool:
@@ -220,19 +216,15 @@ class _DirectoriesCheck:
             yield self._finding(code, text, evidence, directory=directory)
 
     def replicas_elsewhere(self) -> Iterator[Finding]:
-        paths = {
-            directory.directory_id: directory.text for directory in self._broker.log_directories
-        }
+        directories = self._broker.log_directories
+        paths = {directory.directory_id: directory.text for directory in directories}
         for partitions in self._replicas.values():
             partition = partitions[0]
             directory = self._broker.directory_of(partition)
             assigned = self._assigned_directory(partition)
-            if (
-                len(partitions) > 1
-                or assigned is None
-                or directory.directory_id in (None, assigned)
-                or is_reserved(assigned)
-            ):
+            if len(partitions) > 1 or assigned is None or is_reserved(assigned):
+                continue
+            if directory.directory_id in (None, assigned):
                 continue
             path = paths.get(assigned) or message("finding.directory_of_id", id=assigned)
             text = message("finding.replica_elsewhere", name=partition.directory, path=path)
@@ -288,10 +280,8 @@ def check_missing_partitions(check_plan: CheckPlan) -> Iterator[Finding]:
         partitions = broker.partitions_in(directory)
         if _is_unknown(image) and len(traces) > len(partitions):
             largest = max(traces.items(), key=lambda item: item[1].offset)
-            partial_copy = state.partial_copy_finding(
-                len(traces), len(partitions), *largest, release
-            )
-            yield replace(partial_copy, log_directory=directory.text)
+            missing = state.partial_copy_finding(len(traces), len(partitions), *largest, release)
+            yield replace(missing, log_directory=directory.text)
             continue
         for key in sorted(traces):
             reason = _why_expected(directory, key, image)

@@ -18,11 +18,8 @@ def check_partition(
     partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
     for older, newer in pairwise(summaries):
-        if (
-            older.last_offset is not None
-            and older.last_offset >= newer.segment.base_offset
-            and not older.is_unsound
-        ):
+        last = older.last_offset
+        if last is not None and last >= newer.segment.base_offset and not older.is_unsound:
             yield _overlap_finding(older, newer, facts)
     gaps = list(_gaps(summaries))
     dropped_offsets = sum(summary.dropped_offsets for summary in summaries)
@@ -43,10 +40,8 @@ def _overlap_finding(older: CheckSummary, newer: CheckSummary, facts: PartitionF
     segment = older.segment.base_offset
     last = older.last_offset
     text = message("finding.segment_overlap", segment=segment, offset=last, next=base)
-    evidence = Evidence(
-        message("evidence.offset_in_segment", offset=last, segment=segment),
-        message("evidence.offsets_up_to", offset=base - 1),
-    )
+    found_text = message("evidence.offset_in_segment", offset=last, segment=segment)
+    evidence = Evidence(found_text, message("evidence.offsets_up_to", offset=base - 1))
     return facts.make_finding("segment-overlap", older.segment.log.name, text, evidence)
 
 
@@ -70,9 +65,8 @@ def _gap_finding(summary: CheckSummary, gap: Gap, facts: PartitionFacts) -> Find
     text = message(
         "finding.segment_gap", first=gap.first, last=gap.last, byte=gap.position, file=name
     )
-    evidence = Evidence(
-        message("evidence.offsets_missing", n=gap.offsets), message("evidence.offsets_go_on")
-    )
+    found_text = message("evidence.offsets_missing", n=gap.offsets)
+    evidence = Evidence(found_text, message("evidence.offsets_go_on"))
     return facts.make_finding("segment-gap", name, text, evidence, (gap.position, 0))
 
 
@@ -104,9 +98,7 @@ def _deletion_findings(
         return
     first = summaries[0].segment.base_offset
     text = message("finding.offsets_deleted", first=first, last=start - 1, start=start)
-    evidence = Evidence(
-        message("evidence.log_start_offset", offset=start),
-        message("evidence.first_segment", offset=first),
-    )
+    found_text = message("evidence.log_start_offset", offset=start)
+    evidence = Evidence(found_text, message("evidence.first_segment", offset=first))
     name = summaries[0].segment.log.name
     yield facts.make_finding("offset-gap-explained", name, text, evidence)

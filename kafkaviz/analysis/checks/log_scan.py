@@ -140,8 +140,7 @@ class ValidatedScan:
             is_ascending = header["base_offset"] >= self._validator.last_offset
             if header["magic"] in (0, 1, 2) and is_ascending:
                 expected_length = stop - start - LENGTH_END
-        unread_range = UnreadRange(start, stop, stored_length, expected_length)
-        self.state.unread_ranges.append(unread_range)
+        self.state.unread_ranges.append(UnreadRange(start, stop, stored_length, expected_length))
         self._validator.is_broken = True
 
     def _keep_faults(self, faults: Sequence[BatchFault]) -> None:

@@ -132,11 +132,8 @@ class OffsetIndexCheck(IndexCheck):
         if not self._facts.may_be_per_append:
             aims[aims == Aim.COARSE] = Aim.FOREIGN
         # if the batches around an entry's offset cannot be trusted, neither can the entry's home
-        aims[
-            (starts == UNSOUND)
-            | ((starts == NONE) & (aims != Aim.BEYOND))
-            | self._scan_state.is_unsound(entries["offset"])
-        ] = UNKNOWN
+        is_uncertain = (starts == UNSOUND) | ((starts == NONE) & (aims != Aim.BEYOND))
+        aims[is_uncertain | self._scan_state.is_unsound(entries["offset"])] = UNKNOWN
         if self._facts.may_hold_stale_entries(self._segment):
             others = np.flatnonzero(aims != Aim.BEYOND)
             aims[others[-1] + 1 if len(others) else 0 :] = UNKNOWN
@@ -183,11 +180,8 @@ class OffsetIndexCheck(IndexCheck):
         start = self._starts[slot]
         home = self._homes[slot]
         is_checked = not versions.INDEXES_TRUSTED.applies_to(self._facts.release)
-        if (
-            code != "index-offset-mismatch"
-            or not 0 <= home["position"] < start["position"]
-            or is_checked
-        ):
+        is_skipping = 0 <= home["position"] < start["position"]
+        if code != "index-offset-mismatch" or not is_skipping or is_checked:
             return None
         offset = int(start["base_offset"])
         last = offset
@@ -209,11 +203,9 @@ class OffsetIndexCheck(IndexCheck):
         before = int(self._entries["offset"][first - 1])
         offset = int(self._entries["offset"][first])
         text = message("finding.offset_follows", slot=first, offset=offset, before=before)
-        evidence = Evidence(
-            message("evidence.offset", offset=offset),
-            message("evidence.offset_above", offset=before),
-            self._digits(offset, int(self._entries["position"][first])),
-        )
+        found_text = message("evidence.offset", offset=offset)
+        digits = self._digits(offset, int(self._entries["position"][first]))
+        evidence = Evidence(found_text, message("evidence.offset_above", offset=before), digits)
         return self._slots_finding("index-not-monotonic", text, evidence, (first, last), more)
 
     def _release_findings(self, aims: np.ndarray) -> Iterator[Finding]:
@@ -229,15 +221,13 @@ class OffsetIndexCheck(IndexCheck):
             offset = int(self._entries["offset"][slot])
             position = int(self._entries["position"][slot])
             home = self._homes[slot]
-            evidence = Evidence(
-                message("evidence.slot", slot=slot, offset=offset, position=position),
-                message(
-                    "evidence.entry_in_newer_release",
-                    offset=int(home["last_offset"]),
-                    position=int(home["position"]),
-                ),
-                self._digits(offset, position),
+            found_text = message("evidence.slot", slot=slot, offset=offset, position=position)
+            expected = message(
+                "evidence.entry_in_newer_release",
+                offset=int(home["last_offset"]),
+                position=int(home["position"]),
             )
+            evidence = Evidence(found_text, expected, self._digits(offset, position))
             text = message(claim, n=len(slots), all=len(aims))
             yield self._slots_finding(CODES[aim], text, evidence, (slot, slot))
 
@@ -335,9 +325,8 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         longest_first = stretches[np.argsort(-self._unindexed_bytes[stretches], kind="stable")]
         for stretch in longest_first.tolist():
             first, last = self._bounds(stretch, "position", 0, self._segment.log.size_bytes)
-            is_inside = (recovery_entries["position"] > first) & (
-                recovery_entries["position"] < last
-            )
+            positions = recovery_entries["position"]
+            is_inside = (positions > first) & (positions < last)
             missing_entries = recovery_entries[is_inside]
             has_other = bool(has_other_interval[stretch])
             if len(missing_entries) and self._is_reported(
@@ -418,8 +407,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         base_offset = self._segment.base_offset
         try:
             with file.reader(log.path) as reader:
-                return recover(
-                    reader, log.size_bytes, base_offset, config, behaviour
-                ).offset_entries
+                recovered = recover(reader, log.size_bytes, base_offset, config, behaviour)
+                return recovered.offset_entries
         except KafkavizError:
             return np.empty(0, offset_index.ENTRY)

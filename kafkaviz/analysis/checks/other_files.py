@@ -93,16 +93,13 @@ def _check_leader_epochs(
         yield unreadable_files.file_finding(LEADER_EPOCHS, fault, facts)
         return
     for (epoch, start), (next_epoch, next_start) in pairwise(epochs):
-        if next_epoch <= epoch or next_start <= start:
-            text = message(
-                "finding.epoch_follows",
-                later=next_epoch,
-                start=next_start,
-                epoch=epoch,
-                before=start,
-            )
-            yield _epoch_finding(text, Evidence(text, message("evidence.growing_epochs")), facts)
-            return
+        if next_epoch > epoch and next_start > start:
+            continue
+        text = message(
+            "finding.epoch_follows", later=next_epoch, start=next_start, epoch=epoch, before=start
+        )
+        yield _epoch_finding(text, Evidence(text, message("evidence.growing_epochs")), facts)
+        return
     yield from _compare_with_log(epochs, summaries, facts)
 
 
@@ -183,9 +180,8 @@ def _check_snapshots(
         if more := len(removed_snapshots) - 1:
             text = message("finding.stray_snapshots", file=first.name, n=more)
         file_names = tuple(snapshot.name for snapshot in removed_snapshots[:MAX_RUNS])
-        evidence = Evidence(
-            message("evidence.names", names=file_names), message("evidence.kept_snapshots")
-        )
+        found_text = message("evidence.names", names=file_names)
+        evidence = Evidence(found_text, message("evidence.kept_snapshots"))
         byte_range = (0, first.size_bytes)
         yield facts.make_finding("snapshot-stray", first.name, text, evidence, byte_range)
     producer_batches = sum(summary.producer_batches for summary in summaries)
@@ -235,13 +231,8 @@ def check_snapshot(snapshot: FileInfo, facts: PartitionFacts) -> Iterator[Findin
             evidence = checksum_evidence(found_text, stored_crc, computed_crc)
             position = CRC_AT
         text = message("finding.not_what_was_written", file=snapshot.name, problem=fault.what)
-        yield facts.make_finding(
-            "snapshot-bad-crc",
-            snapshot.name,
-            text,
-            evidence,
-            (position, min(CRC_BYTES, max(len(data) - position, 0))),
-        )
+        byte_range = (position, min(CRC_BYTES, max(len(data) - position, 0)))
+        yield facts.make_finding("snapshot-bad-crc", snapshot.name, text, evidence, byte_range)
     except KafkavizError as fault:
         yield unreadable_files.file_finding(snapshot.name, fault, facts)
 

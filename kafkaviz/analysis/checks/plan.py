@@ -188,12 +188,10 @@ class CheckPlan:
             partitions = self.partitions
         find_config = config_lookup(self.settings)
         release = self.assumed_release.release
-        partition_logs = all_logs(
-            self.broker, find_config, release, self.settings.image, partitions
-        )
+        logs = all_logs(self.broker, find_config, release, self.settings.image, partitions)
         return (
             self._without_metadata(log)
-            for log in partition_logs
+            for log in logs
             if not self.strange_names or is_metadata(log.partition.directory)
         )
 

@@ -65,9 +65,8 @@ def check(
     # unreadable indexes were left out of the segment, so the checks report them as missing
     names = {finding.file for finding in fault_findings}
     findings = [finding for finding in findings if finding.file not in names]
-    segment_summary = replace(
-        segment_summary, segment=segment, unreadable_indexes=tuple(index_faults)
-    )
+    unreadable = tuple(index_faults)
+    segment_summary = replace(segment_summary, segment=segment, unreadable_indexes=unreadable)
     return SegmentFindings((*fault_findings, *findings), segment_summary)
 
 

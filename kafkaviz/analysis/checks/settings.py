@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.index_check import ENTRY_BYTES
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.cost.cost_model import MAPS_PER_SEGMENT, MAX_MAP_COUNT
 from kafkaviz.analysis.findings import Evidence, Finding, finding
 from kafkaviz.analysis.inferred_settings import roll_reasons
-from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.settings import describe_record
@@ -24,15 +24,10 @@ FEW_SEGMENTS = 20
 MAX_ROLLS = 0.5  # a full index must explain this share of the rolls; a few may be chance
 WASTE_BYTES = 1 << 20
 FEW_ENTRIES = 20
-# by the cause of a roll: the code of the finding, the file, the count of entries, and their size
+# by the cause of a roll: the code of the finding, the file, and the count of entries
 FULL = {
-    "offset-index-full": ("index-limit-rolls", "index", "entries", offset_index.ENTRY.itemsize),
-    "time-index-full": (
-        "time-index-limit-binds",
-        "timeindex",
-        "time_entries",
-        time_index.ENTRY.itemsize,
-    ),
+    "offset-index-full": ("index-limit-rolls", "index", "entries"),
+    "time-index-full": ("time-index-limit-binds", "timeindex", "time_entries"),
 }
 
 
@@ -62,22 +57,21 @@ def _full_index_findings(
     summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
     reasons = roll_reasons([summary.segment_facts() for summary in summaries])
-    for reason, (code, kind, counted, entry_bytes) in FULL.items():
+    rolls = len(summaries) - 1
+    for reason, (code, kind, counted) in FULL.items():
         full_summaries = [
             summary
             for summary, roll_reason in zip(summaries, reasons, strict=True)
             if roll_reason == reason
         ]
-        if not full_summaries or len(full_summaries) < MAX_ROLLS * (len(summaries) - 1):
+        full = len(full_summaries)
+        if not full_summaries or full < MAX_ROLLS * rolls:
             continue
         count = getattr(full_summaries[0], counted)
-        size = count * entry_bytes
-        rolls = len(summaries) - 1
-        full = len(full_summaries)
+        size = count * ENTRY_BYTES[kind]
         text = message("finding.index_full", n=full, all=rolls, entries=count, size=size)
-        evidence = Evidence(
-            message("evidence.entries_in_each", n=count), message("evidence.room_for_more")
-        )
+        found_text = message("evidence.entries_in_each", n=count)
+        evidence = Evidence(found_text, message("evidence.room_for_more"))
         name = full_summaries[0].segment.file_name(kind)
         yield facts.make_finding(code, name, text, evidence, (0, size))
 
@@ -99,8 +93,8 @@ def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
     wasted_bytes = 0
     for summary in summaries:
         for index_file, entry_bytes in (
-            (summary.segment.index, summary.entries * offset_index.ENTRY.itemsize),
-            (summary.segment.timeindex, summary.time_entries * time_index.ENTRY.itemsize),
+            (summary.segment.index, summary.entries * ENTRY_BYTES["index"]),
+            (summary.segment.timeindex, summary.time_entries * ENTRY_BYTES["timeindex"]),
         ):
             if index_file and index_file.allocated_bytes - entry_bytes > WASTE_BYTES:
                 wasteful_files.append((index_file, entry_bytes))
@@ -108,20 +102,15 @@ def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
     if wasteful_files:
         index_file, entry_bytes = wasteful_files[0]
         text = message("finding.wasted_zeros", n=len(wasteful_files), size=wasted_bytes)
-        evidence = Evidence(
-            message("evidence.size_on_disk", size=index_file.allocated_bytes),
-            message("evidence.entries_then_hole", size=entry_bytes),
-        )
+        found_text = message("evidence.size_on_disk", size=index_file.allocated_bytes)
+        evidence = Evidence(found_text, message("evidence.entries_then_hole", size=entry_bytes))
         consequence = None
         if facts.metadata_log and versions.TRIMMED_BEFORE_CLOSE.applies_to(facts.release):
             consequence = message("consequence.metadata_log_untrimmed")
+        name = index_file.name
+        byte_range = (entry_bytes, index_file.size_bytes - entry_bytes)
         yield facts.make_finding(
-            "preallocation-waste",
-            index_file.name,
-            text,
-            evidence,
-            (entry_bytes, index_file.size_bytes - entry_bytes),
-            consequence=consequence,
+            "preallocation-waste", name, text, evidence, byte_range, consequence=consequence
         )
 
 
@@ -130,9 +119,8 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
     maps = MAPS_PER_SEGMENT * segments + MAPS_OF_JVM
     if maps > NEAR * MAX_MAP_COUNT:
         text = message("finding.maps", n=segments, maps=maps, most=MAX_MAP_COUNT)
-        evidence = Evidence(
-            message("evidence.maps", n=maps), message("evidence.fewer_maps", n=MAX_MAP_COUNT)
-        )
+        found_text = message("evidence.maps", n=maps)
+        evidence = Evidence(found_text, message("evidence.fewer_maps", n=MAX_MAP_COUNT))
         yield finding("maps-near-limit", text, evidence, release=release)
 
 

@@ -152,18 +152,13 @@ def _open_transactions(
         text = message("finding.open_transaction", **values)
         if is_hanging:
             text = message("finding.hanging_transaction", age=age, **values)
-        evidence = Evidence(
-            message("evidence.no_marker", producer=producer, offset=begin.offset),
-            message("evidence.a_marker"),
-        )
-        yield facts.make_finding(
-            "hanging-transaction" if is_hanging else "open-transaction",
-            segment.log.name,
-            text,
-            evidence,
-            (begin.position, None),
-            next_step=_abort_step(partition, producer, begin.offset, facts, is_hanging=is_hanging),
-        )
+        found_text = message("evidence.no_marker", producer=producer, offset=begin.offset)
+        evidence = Evidence(found_text, message("evidence.a_marker"))
+        code = "hanging-transaction" if is_hanging else "open-transaction"
+        name = segment.log.name
+        byte_range = (begin.position, None)
+        next_step = _abort_step(partition, producer, begin.offset, facts, is_hanging=is_hanging)
+        yield facts.make_finding(code, name, text, evidence, byte_range, next_step=next_step)
 
 
 def _begin_ms(segment: LogSegment, position: int) -> int:
@@ -239,6 +234,7 @@ def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
     }
     for step in restart.steps:
         is_unusual = not step.is_expected and step.cause not in COVERED_CAUSES
+        place = step.log_directory, step.partition, step.segment
         if step.action == "fail":
             error = message("evidence.kafkas_text", text=step.error) if step.error else step.why
             yield _step_finding(
@@ -254,9 +250,8 @@ def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
             yield _stray_finding(step, release)
         elif step.action == "truncate":
             size_bytes = step.size_bytes
-            text = message(
-                "finding.will_be_cut", n=size_bytes, byte=step.from_position, why=step.why
-            )
+            start = step.from_position
+            text = message("finding.will_be_cut", n=size_bytes, byte=start, why=step.why)
             found_text = message("evidence.bytes_no_valid_batch", n=size_bytes)
             code = "recovery-will-truncate"
             yield _step_finding(code, step, release, found_text=found_text, text=text)
@@ -265,11 +260,7 @@ def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
             text = message("finding.will_be_deleted", name=name, why=step.why)
             code = "recovery-will-delete"
             yield _step_finding(code, step, release, found_text=step.why, text=text)
-        elif (
-            step.action == "rebuild"
-            and is_unusual
-            and (step.log_directory, step.partition, step.segment) not in named_segments
-        ):
+        elif step.action == "rebuild" and is_unusual and place not in named_segments:
             rebuild_steps[step.log_directory, step.partition].append(step)
     for steps in rebuild_steps.values():
         yield _rebuild_finding(steps, release)
@@ -316,12 +307,11 @@ def _stray_finding(step: StartupStep, release: Release) -> Finding:
 def _rebuild_finding(steps: Sequence[StartupStep], release: Release) -> Finding:
     segments = sorted({step.segment for step in steps if step.segment is not None})
     reasons = tuple(dict.fromkeys(step.why for step in steps))
-    if len(segments) == 1:
+    count = len(segments)
+    if count == 1:
         text = message("finding.index_rebuilt", segment=segments[0], reasons=reasons)
     elif segments:
-        text = message(
-            "finding.indexes_rebuilt", n=len(segments), segment=segments[0], reasons=reasons
-        )
+        text = message("finding.indexes_rebuilt", n=count, segment=segments[0], reasons=reasons)
     else:
         text = message("finding.reasons", reasons=reasons)
     causes = tuple(dict.fromkeys(step.cause for step in steps))

@@ -413,13 +413,11 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         summary.stable_begins = transactions.stable_begins
         summary.aborted_bytes = transactions.aborted_bytes
         summary.open_bytes = [item for item in transactions.open_bytes.items() if item[1]]
-        summary.is_unsound = bool(
-            self._scan_state.unsound_offsets or self._scan_state.unread_ranges
-        )
-        tail = self._scan_state.tail
-        if tail is not None and not self._was_unsound and not self._scan_state.unread_ranges:
-            summary.tail_kind = tail.kind
-        summary.end_bytes = self._scan_state.end_bytes
+        state = self._scan_state
+        summary.is_unsound = bool(state.unsound_offsets or state.unread_ranges)
+        if state.tail is not None and not self._was_unsound and not state.unread_ranges:
+            summary.tail_kind = state.tail.kind
+        summary.end_bytes = state.end_bytes
         summary.newest_offset = _newest_offset(self._segment, summary.newest)
         is_untrimmed = self._facts.active_is_untrimmed and self._segment.state == "active"
         if times.unwritten_slots and not is_untrimmed:

@@ -80,10 +80,8 @@ class TimeIndexCheck(IndexCheck):
                 yield self._missing_finding("timeindex-missing", self._missing_text())
             return
         verdicts = self._verdicts()
-        length_findings = [
-            *self._torn_slot_findings("timeindex-size-not-multiple"),
-            *self._zero_tail_findings(),
-        ]
+        length_findings = list(self._torn_slot_findings("timeindex-size-not-multiple"))
+        length_findings += self._zero_tail_findings()
         yield from length_findings
         for verdict, code in CODES.items():
             yield from findings_by_run(
@@ -118,11 +116,8 @@ class TimeIndexCheck(IndexCheck):
         verdicts = np.where(has_batch, OFFSET, TIMESTAMP)
         is_batch_time = (homes["position"] >= 0) & (times == homes["max_timestamp_ms"])
         verdicts[is_batch_time & (entries["offset"] == homes["last_offset"])] = FINE
-        is_deep = (
-            is_batch_time
-            & (entries["offset"] >= homes["base_offset"])
-            & (entries["offset"] < homes["last_offset"])
-        )
+        is_deep = is_batch_time & (entries["offset"] >= homes["base_offset"])
+        is_deep &= entries["offset"] < homes["last_offset"]
         verdicts[is_deep] = OFFSET
         if self._facts.may_have_record_offsets:
             deep_slots = np.flatnonzero(is_deep)
@@ -200,13 +195,11 @@ class TimeIndexCheck(IndexCheck):
 
     def _order_finding(self, first: int, last: int, more: int) -> Finding:
         moment, offset = self._time_and_offset(first)
-        previous_ms, previous_offset = self._time_and_offset(first - 1)
+        before_ms, before_offset = self._time_and_offset(first - 1)
         entry_text = _describe_entry(moment, offset)
-        before_text = _describe_entry(previous_ms, previous_offset)
+        before_text = _describe_entry(before_ms, before_offset)
         text = message("finding.time_follows", slot=first, entry=entry_text, before=before_text)
-        expected = message(
-            "evidence.time_and_offset_above", moment=previous_ms, offset=previous_offset
-        )
+        expected = message("evidence.time_and_offset_above", moment=before_ms, offset=before_offset)
         evidence = Evidence(entry_text, expected, self._digits(moment, offset))
         return self._slots_finding("timeindex-not-monotonic", text, evidence, (first, last), more)
 
@@ -216,11 +209,9 @@ class TimeIndexCheck(IndexCheck):
             first = slots[0]
             moment, offset = self._time_and_offset(first)
             last_offset = int(self._homes["last_offset"][first])
-            evidence = Evidence(
-                message("evidence.slot_offset", slot=first, offset=offset),
-                message("evidence.offset_from_3_7", offset=last_offset),
-                self._digits(moment, offset),
-            )
+            found_text = message("evidence.slot_offset", slot=first, offset=offset)
+            expected = message("evidence.offset_from_3_7", offset=last_offset)
+            evidence = Evidence(found_text, expected, self._digits(moment, offset))
             text = message("finding.deep_entries", n=len(slots), all=len(verdicts))
             yield self._slots_finding("timeindex-deep-offset", text, evidence, (first, first))
 
@@ -232,7 +223,7 @@ class TimeIndexCheck(IndexCheck):
             self._facts.clean and not self._facts.active_is_untrimmed
         )
         newest_ms = self._newest_ms
-        position, offset = self._newest
+        start, offset = self._newest
         newest_text = _describe_entry(newest_ms, offset)
         if not len(self._entries):
             text = message("finding.no_time_entry", moment=newest_ms)
@@ -244,9 +235,7 @@ class TimeIndexCheck(IndexCheck):
         if is_closed and last_ms < newest_ms and verdicts[-1] in (FINE, DEEP):
             digits = self._digits(newest_ms, offset)
             evidence = Evidence(_describe_entry(last_ms, last_offset), newest_text, "", digits)
-            text = message(
-                "finding.last_entry_older", moment=last_ms, byte=position, newest=newest_ms
-            )
+            text = message("finding.last_entry_older", moment=last_ms, byte=start, newest=newest_ms)
             yield self._slots_finding("timeindex-max-missed", text, evidence, (last, last))
 
 

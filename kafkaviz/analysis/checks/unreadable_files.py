@@ -41,13 +41,9 @@ def file_finding(
 
     `consequence` is what happens if the broker cannot read the file either.
     """
-    return path_finding(
-        f"{facts.partition}/{name}",
-        facts.partition,
-        Problem.from_fault(Path(facts.partition), fault),
-        facts.release,
-        consequence,
-    )
+    path = f"{facts.partition}/{name}"
+    problem = Problem.from_fault(Path(facts.partition), fault)
+    return path_finding(path, facts.partition, problem, facts.release, consequence)
 
 
 def path_finding(
