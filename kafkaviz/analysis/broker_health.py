@@ -179,14 +179,8 @@ def check(
         CannotOpen: the path is not a broker or partition directory, or lacks the partition.
         KafkavizError: the version is unknown.
     """
-    check_plan = plan_check(
-        broker if isinstance(broker, Broker) else open_broker(broker),
-        version,
-        now_ms,
-        partition,
-        settings,
-        level=level,
-    )
+    opened = broker if isinstance(broker, Broker) else open_broker(broker)
+    check_plan = plan_check(opened, version, now_ms, partition, settings, level=level)
     findings = []
     retentions = []
     shares = []
@@ -257,10 +251,8 @@ def partition_findings(
     findings += log_gaps.check_partition(partition, summaries, facts)
     findings += other_files.check_partition(partition, summaries, facts)
     findings += state.check_partition(partition, summaries, facts, find_transactional_ids)
-    local_summaries = _local_summaries(partition, summaries)
-    findings += time.check_partition(
-        summaries, facts, partition.recovery_point, retained=local_summaries
-    )
+    retained = _local_summaries(partition, summaries)
+    findings += time.check_partition(summaries, facts, partition.recovery_point, retained=retained)
     findings += settings.check_partition(summaries, facts)
     findings = unreadable_files.fold_vanished(findings)
     findings = [replace(finding, log_directory=facts.log_directory) for finding in findings]
@@ -479,9 +471,7 @@ def health_object(health: Health) -> dict:
             "because": str(health.assumed_release.reason),
             **unknown_release,
         },
-        "log_directories": [
-            _directory_object(single) for single in health.broker.single_directories
-        ],
+        "log_directories": list(map(_directory_object, health.broker.single_directories)),
         "findings": to_json_object(health.findings),
         "restart": restart
         and {

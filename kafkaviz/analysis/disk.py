@@ -147,9 +147,8 @@ class FileLister:
     def _folders_in(self, folder: Path) -> list[str]:
         try:
             with file.scan(folder) as entries:
-                return sorted(
-                    entry.name for entry in entries if entry.is_dir(follow_symlinks=False)
-                )
+                folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+                return sorted(entry.name for entry in folders)
         except CannotOpen:
             self.unreadable.add(folder)
             return []
@@ -178,8 +177,7 @@ def directory_shares(broker: Broker) -> Iterator[DiskShare]:
 def partition_share(partition: Partition, log_directory: str) -> DiskShare:
     """Returns how a partition uses its bytes. Counts only local files."""
     lister = FileLister()
-    files = lister.partition_files(partition)
-    return _share(files, lister, log_directory, partition)
+    return _share(lister.partition_files(partition), lister, log_directory, partition)
 
 
 def _share(
@@ -255,10 +253,9 @@ def usage_object(shares: Sequence[DiskShare]) -> dict:
     by_directory: dict[str, list[DiskShare]] = defaultdict(list)
     for share in shares:
         by_directory[share.log_directory].append(share)
-    unreadable = [path for share in shares for path in share.unreadable]
     return {
         **_totals_object(shares),
-        "unreadable": [archive.display_text(path) for path in unreadable],
+        "unreadable": [archive.display_text(path) for share in shares for path in share.unreadable],
         "log_directories": [
             {"path": path, **_totals_object(own_shares)}
             for path, own_shares in by_directory.items()

@@ -181,9 +181,8 @@ def index_prices(
         if segments and partition.state == "current" and not is_metadata(partition.directory):
             directory = broker.directory_of(partition).text
             indexes[directory] += [segment.index for segment in segments if segment.index]
-            bases_by_log[directory, partition.directory] = [
-                segment.base_offset for segment in segments
-            ]
+            bases = [segment.base_offset for segment in segments]
+            bases_by_log[directory, partition.directory] = bases
     return tuple(
         IndexPrice(
             log_directory=reads.log_directory,
@@ -248,20 +247,15 @@ def _is_certain(
     sources = (limits.policy_source, limits.ms_source, limits.bytes_source)
     policy_key, ms_key, bytes_key = (source.key if source else "" for source in sources)
     has_file = "setting_source.file" in (ms_key, bytes_key)
-    has_policy = policy_key in GIVEN_SOURCES or (
-        has_file and policy_key == "setting_source.default"
-    )
+    is_default = policy_key == "setting_source.default"
+    has_policy = policy_key in GIVEN_SOURCES or (has_file and is_default)
     if not has_settings or not has_policy or limits.is_tiered:
         return False
     if segment.state == "size":
         return bytes_key in GIVEN_SOURCES
     is_old = segment.until_ms is not None and segment.until_ms < clock_ms
-    return (
-        segment.state == "time"
-        and ms_key in GIVEN_SOURCES
-        and segment.age.counted_by == "record"
-        and is_old
-    )
+    is_by_record = segment.state == "time" and segment.age.counted_by == "record"
+    return is_old and is_by_record and ms_key in GIVEN_SOURCES
 
 
 def _segment_files(partition: Partition, bases: Collection[int]) -> Iterator[FileUse]:

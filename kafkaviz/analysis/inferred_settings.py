@@ -160,8 +160,12 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
             return
         # keep only the needed columns of pending batches, to save memory
         batches = batches[EVIDENCE_COLUMNS].astype(EVIDENCE)
-        last_indexed = _last_indexed_row(entries_between(self._entries, batches), batches)
-        if last_indexed is not None:
+        positions = np.ascontiguousarray(batches["position"])
+        entry_positions = entries_between(self._entries, batches)["position"]
+        rows = np.searchsorted(positions, entry_positions)
+        indexed_rows = rows[positions[rows] == entry_positions]
+        if len(indexed_rows):
+            last_indexed = int(indexed_rows[-1])
             self._add_evidence([*self._pending, batches[:last_indexed]])
             self._pending = []
             batches = batches[last_indexed:]
@@ -193,13 +197,6 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
         self._evidence = self._evidence.merge(
             interval_evidence(batches, entries_between(self._entries, batches), entry_before)
         )
-
-
-def _last_indexed_row(entries: np.ndarray, batches: np.ndarray) -> int | None:
-    positions = np.ascontiguousarray(batches["position"])
-    rows = np.searchsorted(positions, entries["position"])
-    pointed_rows = rows[positions[rows] == entries["position"]]
-    return int(pointed_rows[-1]) if len(pointed_rows) else None
 
 
 def entries_between(entries: np.ndarray, batches: np.ndarray) -> np.ndarray:
@@ -257,11 +254,8 @@ class _FittingCause:
 
     def strength(self) -> tuple[int, int, int]:
         """Returns a sort key: the number of rolls, the likeliness, the order of Kafka's checks."""
-        return (
-            len(self.rolls),
-            _likeliness(self.reason, self.low, self.high),
-            -CAUSES.index(self.reason),
-        )
+        likeliness = _likeliness(self.reason, self.low, self.high)
+        return len(self.rolls), likeliness, -CAUSES.index(self.reason)
 
 
 def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
@@ -409,17 +403,15 @@ def _bounds(
     cause: str, segments: Sequence[SegmentFacts], rolls: Sequence[tuple[SegmentFacts, SegmentFacts]]
 ) -> tuple[int, int]:
     if cause == SIZE:
-        reached = [
-            segment.log_bytes + next_segment.first_batch_bytes for segment, next_segment in rolls
-        ]
+        reached = [segment.log_bytes + newer.first_batch_bytes for segment, newer in rolls]
         return max(segment.log_bytes for segment in segments), min(reached) - 1
     if cause == TIME:
         longest_ms = max(
             segment.max_timestamp_ms - segment.first_batch_max_timestamp_ms for segment in segments
         )
         waited_ms = [
-            next_segment.first_batch_max_timestamp_ms - segment.first_batch_max_timestamp_ms
-            for segment, next_segment in rolls
+            newer.first_batch_max_timestamp_ms - segment.first_batch_max_timestamp_ms
+            for segment, newer in rolls
         ]
         return max(longest_ms, 1), min(waited_ms) - 1
     if cause == OFFSET_INDEX:

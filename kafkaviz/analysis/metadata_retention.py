@@ -12,6 +12,7 @@ KafkaMetadataLog.maybeClean (3.9). The class is called KafkaRaftLog since 4.1.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from kafkaviz.errors import CorruptBytes, KafkavizError
@@ -131,7 +132,7 @@ def _is_older(snapshot: MetadataSnapshot, moment_ms: int) -> bool:
 
 
 def _snapshot_timestamp(snapshot: LogSegment) -> int | None:
-    try:
+    with suppress(KafkavizError, CorruptBytes):
         first = next(iter(snapshot.scan()), None)
         if first is None or not len(first):
             return None
@@ -139,11 +140,9 @@ def _snapshot_timestamp(snapshot: LogSegment) -> int | None:
         if record is None:
             return None
         decoded = control.decode(record.key, record.value)
-    except (KafkavizError, CorruptBytes):
-        return None
-    if decoded.type is not ControlType.SNAPSHOT_HEADER:
-        return None
-    return decoded.values["lastContainedLogTimestamp"]
+        if decoded.type is ControlType.SNAPSHOT_HEADER:
+            return decoded.values["lastContainedLogTimestamp"]
+    return None
 
 
 def broker_metadata_retention(

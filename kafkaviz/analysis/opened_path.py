@@ -97,7 +97,11 @@ def open_path(
     if archive.is_archive(path) or path.is_dir():
         partition, broker = _open_directory(path, advice)
     else:
-        file_name = _parse_file(path, advice)
+        with file.translate_os_errors(path):
+            path.stat()
+        file_name = names.parse_file(path.name)
+        if not file_name:
+            raise CannotOpen(path, message("errors.is_no_segment_file"), advice, kind="not-kafka")
         partition, broker = _open_around(path)
     if log_dirs is not None:
         own_directory = () if broker is None else (broker.path,)
@@ -190,12 +194,3 @@ def _sole_partition(broker: Broker, advice: Message = ADVICE_ANY) -> Partition:
 def _list_directory(directory: Path) -> list[Path]:
     with file.translate_os_errors(directory):
         return list(directory.iterdir())
-
-
-def _parse_file(path: Path, advice: Message) -> SegmentName:
-    with file.translate_os_errors(path):
-        path.stat()
-    name = names.parse_file(path.name)
-    if not name:
-        raise CannotOpen(path, message("errors.is_no_segment_file"), advice, kind="not-kafka")
-    return name

@@ -138,9 +138,8 @@ class BrokerOverview:
     @cached_property
     def starts(self) -> np.ndarray:
         """The first row of each topic-partition in `segments`. The last value is the row count."""
-        return np.searchsorted(
-            self.segments["partition"], np.arange(len(self.broker.partitions) + 1)
-        )
+        numbers = np.arange(len(self.broker.partitions) + 1)
+        return np.searchsorted(self.segments["partition"], numbers)
 
     def segment_rows(self, partition: int) -> np.ndarray:
         return self.segments[self.starts[partition] : self.starts[partition + 1]]

@@ -206,11 +206,8 @@ def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarr
     random = np.random.default_rng(readers.seed)
     lagging = random.random(len(entry_counts)) < readers.lagging_share
     back = _entries_back(entry_counts, readers, random)
-    return (
-        entry_counts,
-        np.where(lagging, np.maximum(entry_counts - 1 - back, 0), entry_counts - 1),
-        lagging.astype(np.int8),
-    )
+    slots_found = np.where(lagging, np.maximum(entry_counts - 1 - back, 0), entry_counts - 1)
+    return entry_counts, slots_found, lagging.astype(np.int8)
 
 
 def _entries_back(
@@ -331,9 +328,8 @@ def _load_around(
 def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.SlotSearch:
     """Returns the search of a reader at the log's end: the target is above the last key."""
     is_warm = warm_bytes is not None
-    return slots.floor(
-        np.arange(entries), entries, ENTRY_BYTES, warm=is_warm, warm_bytes=warm_bytes or 0
-    )
+    keys = np.arange(entries)
+    return slots.floor(keys, entries, ENTRY_BYTES, warm=is_warm, warm_bytes=warm_bytes or 0)
 
 
 MEMORY = Memory()

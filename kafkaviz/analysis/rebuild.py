@@ -45,27 +45,19 @@ class RebuildSource:
     settings: tuple[SettingValue, ...]  # the values of SETTINGS, each with its source
     assumed_settings: tuple[str, ...] = ()  # the settings for which Kafka's default is assumed
 
-    def stored_log(self) -> StoredLog:
-        return stored_log(
-            RestartLog(
-                partition=self.partition,
-                config=IndexConfig(*(int(setting.value) for setting in self.settings)),
-            )
-        )
-
     def rebuild_segments(self) -> Iterator[RebuiltSegment]:
         """Yields each segment after recovery and clean shutdown by `release`.
 
         Raises:
             CannotOpen: recovery ends with an exception.
         """
+        config = IndexConfig(*(int(setting.value) for setting in self.settings))
         try:
-            behaviour = release_behaviour(self.release)
-            yield from rebuild(self.stored_log(), self.base_offsets, behaviour)
+            log = stored_log(RestartLog(partition=self.partition, config=config))
+            yield from rebuild(log, self.base_offsets, release_behaviour(self.release))
         except RebuildRefusal as refusal:
-            raise CannotOpen(
-                refusal.file, verbatim(str(refusal.exception)), refusal.consequence
-            ) from None
+            what = verbatim(str(refusal.exception))
+            raise CannotOpen(refusal.file, what, refusal.consequence) from None
 
     def roll_reasons(self, rebuilt_segments: Sequence[RebuiltSegment]) -> list[RollCause | None]:
         """Returns why each segment was rolled. None: no known cause fits."""
@@ -108,12 +100,8 @@ def open_rebuild_source(opened: OpenedPath, overrides: Mapping[str, str]) -> Reb
     if opened.base_offset is not None:
         # a broker may have renamed the .log since the path was checked
         if opened.base_offset not in base_offsets:
-            raise CannotOpen(
-                opened.path,
-                message("errors.not_there"),
-                message("errors.moved_or_removed"),
-                kind="missing",
-            )
+            what = message("errors.not_there")
+            raise CannotOpen(opened.path, what, message("errors.moved_or_removed"), kind="missing")
         base_offsets = (opened.base_offset,)
     settings = opened.open_settings(overrides)
     values = [settings.find(partition.topic, name) for name in SETTINGS]
@@ -145,20 +133,14 @@ def open_replay_source(opened: OpenedPath) -> ReplaySource:
     """
     partition = opened.partition
     if opened.base_offset is not None:
-        raise CannotOpen(
-            opened.path,
-            message("errors.is_a_log"),
-            message("errors.give_its_partition_directory"),
-            kind="not-kafka",
-        )
+        what = message("errors.is_a_log")
+        advice = message("errors.give_its_partition_directory")
+        raise CannotOpen(opened.path, what, advice, kind="not-kafka")
     # the replay writes a directory of the same name, so it must be one that Kafka accepts
     if not names.parse_directory(partition.directory):
-        raise CannotOpen(
-            partition.path,
-            message("errors.no_partition_name"),
-            message("errors.give_copy_a_name"),
-            kind="not-kafka",
-        )
+        what = message("errors.no_partition_name")
+        advice = message("errors.give_copy_a_name")
+        raise CannotOpen(partition.path, what, advice, kind="not-kafka")
     topic_settings = opened.open_settings({}).topic_settings(partition.topic)
     known_settings = {
         name: setting.value

@@ -278,9 +278,8 @@ def log_retention(
     retentions = []
     for segment, rule in zip(segments, due, strict=False):
         until_ms = _until_ms(segment, limits)
-        retentions.append(
-            SegmentRetention(age=segment, state=rule, until_ms=until_ms, gone_ms=until_ms)
-        )
+        retention = SegmentRetention(age=segment, state=rule, until_ms=until_ms, gone_ms=until_ms)
+        retentions.append(retention)
     retentions += _kept_retentions(
         segments[len(due) :],
         limits,
@@ -388,12 +387,9 @@ def _kept_retentions(
         elif number < watermark_count:
             state = "high-watermark"
         else:
+            is_last = number + 1 == len(segments)
             state = _retention_state(
-                segment,
-                limits,
-                is_last=number + 1 == len(segments),
-                gone_ms=gone_ms,
-                blocked_by=blocked_by,
+                segment, limits, is_last=is_last, gone_ms=gone_ms, blocked_by=blocked_by
             )
         yield SegmentRetention(
             age=segment,
@@ -450,10 +446,9 @@ def sort_by_urgency(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, Se
             rank = 2
         else:
             rank = 3
-        is_endless = 1 if retention.gone_ms is None else 0
         return (
             rank,
-            is_endless,
+            retention.gone_ms is None,
             retention.gone_ms or 0,
             STATES.index(retention.state),
             natural_sort_key(log.partition),

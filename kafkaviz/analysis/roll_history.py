@@ -42,14 +42,8 @@ from kafkaviz.simulate.writer.rolled_log import RolledSegment
 # segments to compare with on each side: enough to see a pattern, few enough to read quickly
 NEIGHBOURS = 40
 POINTS = 48  # points per segment: a line of a few hundred pixels has no room for more
-FILL: np.dtype = np.dtype(
-    [  # the state of a segment after an append
-        ("at_ms", "i8"),
-        ("log_bytes", "i8"),
-        ("waited_ms", "i8"),
-        ("offset_entries", "i8"),
-        ("time_entries", "i8"),
-    ]
+FILL: np.dtype = np.dtype(  # the state of a segment after an append
+    [(name, "i8") for name in ("at_ms", "log_bytes", "waited_ms", "offset_entries", "time_entries")]
 )
 APPEND: np.dtype = np.dtype(
     [
@@ -188,7 +182,6 @@ def history_of_log(segments: Sequence, appends: np.ndarray, config: LogConfig) -
 
 def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> SegmentHistory:
     rows = appends[low:high]
-    is_active = segment.roll_reason is None and high == len(appends)
     offset_index = segment.index.entries
     time_index = segment.timeindex.entries
     size = np.cumsum(rows["size_bytes"])
@@ -206,7 +199,7 @@ def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> 
         offset_entries=offset_entries,
         time_entries=int(np.searchsorted(time_index["timestamp_ms"], newest_ms, "right")),
         reason=segment.roll_reason,
-        is_active=is_active,
+        is_active=segment.roll_reason is None and high == len(appends),
         read_fills=lambda: _fills(rows, offset_index["position"], time_index["timestamp_ms"]),
     )
 

@@ -128,20 +128,15 @@ def seconds_until_roll(
     """
     speed = np.asarray(bytes_per_s, np.float64)
     gap = gap_bytes(config.index_interval_bytes, load.batch_bytes)
-    share = (
-        time_share(gap, speed) if load.time_share is None else np.full_like(speed, load.time_share)
-    )
+    share = time_share(gap, speed) if load.time_share is None else load.time_share
     mean_overshoot = load.batch_bytes * (1 + load.spread**2) / 2
-    segment_ms_s = (
-        config.most_segment_ms - mean_jitter_ms(config)
-    ) / 1000 + load.batch_bytes / speed
+    mean_segment_ms = config.most_segment_ms - mean_jitter_ms(config)
     with np.errstate(divide="ignore"):
         time_index_s = config.usable_time_slots * gap / (share * speed)
     return {
         RollCause.SIZE: np.maximum(config.segment_bytes - mean_overshoot, 0) / speed,
-        RollCause.TIME: np.maximum(segment_ms_s, 0),
-        RollCause.OFFSET_INDEX_FULL: offset_index_full_bytes(config.segment_index_bytes, gap)
-        / speed,
+        RollCause.TIME: np.maximum(mean_segment_ms / 1000 + load.batch_bytes / speed, 0),
+        RollCause.OFFSET_INDEX_FULL: config.offset_slots * gap / speed,
         RollCause.TIME_INDEX_FULL: time_index_s,
         RollCause.OFFSET_OVERFLOW: OFFSETS * load.batch_bytes / (load.records_per_batch * speed),
     }
