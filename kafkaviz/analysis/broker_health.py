@@ -76,8 +76,7 @@ class Health:
     broker: Broker
     assumed_release: AssumedRelease  # the Kafka release that the prediction assumes, with a reason
     findings: tuple[Finding, ...]
-    # the predicted start-up; None: it cannot be predicted, for example because a file cannot be
-    # read
+    # the predicted start-up; None: it cannot be predicted, for example if a file cannot be read
     restart: Restart | None
     # why each segment is kept, per topic-partition in use. The metadata log is left out.
     retention: tuple[LogRetention, ...] = ()

@@ -79,15 +79,12 @@ class DiskShare:
 
 
 class FileUse(NamedTuple):
-    """A file with its use.
-
-    Attributes:
-        folder: the outermost folder with only files of this use, such as a -delete directory. None:
-            the file is not in such a folder.
-    """
+    """A file with its use."""
 
     info: FileInfo
     use: Use
+    # the outermost folder with only files of this use, such as a -delete directory; None: the file
+    # is not in such a folder
     folder: Path | None = None
 
 

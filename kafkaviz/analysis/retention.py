@@ -115,16 +115,13 @@ class SegmentRetention:
     age: SegmentAge
     state: str  # one of STATES
     until_ms: int | None = None  # the time until which the segment is too young for retention.ms
-    # the time until which this segment or an earlier one is too young; None: no time limit, or an
-    # age is unknown
+    # the time until which this or an earlier segment is too young; None: no limit, or unknown
     gone_ms: int | None = None
     # the base offset of an earlier segment that delays the deletion; None: no delay
     blocked_by: int | None = None
-    # how many bytes must be appended before retention.bytes deletes the segment; None: no such
-    # limit
+    # bytes to be appended before retention.bytes deletes the segment; None: no such limit
     more_bytes: int | None = None
-    # the reason why the segment is not uploaded; None: the reason is unknown, or the state is not
-    # "not-uploaded"
+    # why the segment is not uploaded; None: unknown, or the state is not "not-uploaded"
     why: Message | None = field(default=None, compare=False)
 
     @property

@@ -123,17 +123,13 @@ class SegmentHistory:
 
 @dataclass(frozen=True)
 class RollHistory:
-    """The segments of a log in order, and the limits at which they roll.
-
-    Attributes:
-        inferred_limits: limits that were inferred from the rolls, by setting name.
-        batches: the number of batches in a simulated log. None for a partition on disk.
-    """
+    """The segments of a log in order, and the limits at which they roll."""
 
     segments: tuple[SegmentHistory, ...]
     config: LogConfig
+    # limits that were inferred from the rolls, by setting name
     inferred_limits: Mapping[str, InferredLimit] = field(default_factory=dict)
-    batches: int | None = None
+    batches: int | None = None  # the number of batches in a simulated log; None: on disk
 
     @property
     def log_bytes(self) -> int:

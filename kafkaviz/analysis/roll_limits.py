@@ -45,17 +45,14 @@ class IndexRoom(StrEnum):
 
 @dataclass(frozen=True)
 class WriteLoad:
-    """The batches that a topic-partition receives.
-
-    Attributes:
-        spread: the standard deviation of batch sizes divided by their mean. 0: all are equal.
-        time_share: the share of offset entries that are written together with a time entry. None:
-            the function `time_share` estimates it.
-    """
+    """The batches that a topic-partition receives."""
 
     batch_bytes: float
     records_per_batch: float = 1
+    # the standard deviation of batch sizes divided by their mean. 0: all are equal.
     spread: float = 0
+    # the share of offset entries that are written together with a time entry; None: the function
+    # `time_share` estimates it
     time_share: float | None = None
 
 

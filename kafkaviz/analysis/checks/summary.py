@@ -60,17 +60,14 @@ MICROSECONDS = 100_000_000_000_000
 
 @dataclass(frozen=True)
 class TransactionEnd:
-    """The end of a transaction, from a control record.
-
-    Attributes:
-        stable_offset: if this is an abort, the first offset of the oldest transaction that began in
-            this segment and is still open. None if no transaction is open, and for a commit.
-    """
+    """The end of a transaction, from a control record."""
 
     offset: int
     position: int
     producer_id: int
     is_abort: bool
+    # if this is an abort, the first offset of the oldest transaction that began in this segment and
+    # is still open. None if no transaction is open, and for a commit.
     stable_offset: int | None = None
 
 
