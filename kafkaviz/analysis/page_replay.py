@@ -23,9 +23,6 @@ from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES, first_warm_slot, page_
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 ENTRIES_PER_PAGE = PAGE_BYTES // ENTRY_BYTES
-UNIFORM = "uniform"
-EXPONENTIAL = "exponential"
-FIXED = "fixed"
 TAIL = 0
 LAGGING = 1
 MAX_FAULTS = 20_000  # more page faults are counted, but not listed
@@ -69,14 +66,10 @@ class Readers:
     """Readers that look up offsets while an index grows.
 
     There is one lookup per `appends_per_lookup` appends. The share `lagging_share` of the lookups
-    is by lagging readers, the rest by readers at the tail: they look up the end of the log.
+    is by lagging readers, anywhere in the index. Readers at the tail look up the end of the log.
     """
 
     lagging_share: float = 0.0
-    # how far before the end lagging readers look up. "uniform": anywhere in the index.
-    # "exponential": `lag_entries` on average. "fixed": always `lag_entries`.
-    lag: str = UNIFORM
-    lag_entries: int = 0
     appends_per_lookup: int = 1
     seed: int = 6432
     from_entries: int = 0  # the number of entries at which lookups begin
@@ -205,19 +198,9 @@ def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarr
     entry_counts = entry_counts[entry_counts >= readers.from_entries]
     random = np.random.default_rng(readers.seed)
     lagging = random.random(len(entry_counts)) < readers.lagging_share
-    back = _entries_back(entry_counts, readers, random)
+    back = (random.random(len(entry_counts)) * entry_counts).astype(np.int64)
     slots_found = np.where(lagging, np.maximum(entry_counts - 1 - back, 0), entry_counts - 1)
     return entry_counts, slots_found, lagging.astype(np.int8)
-
-
-def _entries_back(
-    entry_counts: np.ndarray, readers: Readers, random: np.random.Generator
-) -> np.ndarray:
-    if readers.lag == UNIFORM:
-        return (random.random(len(entry_counts)) * entry_counts).astype(np.int64)
-    if readers.lag == EXPONENTIAL:
-        return random.exponential(readers.lag_entries, len(entry_counts)).astype(np.int64)
-    return np.full(len(entry_counts), readers.lag_entries, np.int64)
 
 
 @njit(cache=True)

@@ -11,15 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkaviz.analysis import page_replay
-from kafkaviz.analysis.page_replay import (
-    EXPONENTIAL,
-    FIXED,
-    LAGGING,
-    TAIL,
-    IndexGrowth,
-    Memory,
-    Readers,
-)
+from kafkaviz.analysis.page_replay import LAGGING, TAIL, IndexGrowth, Memory, Readers
 from kafkaviz.search import slots
 from kafkaviz.search.slots import WARM_BYTES
 
@@ -105,19 +97,16 @@ def pages_of(slot: int, entry_bytes: int, page_bytes: int) -> range:
     cold_gaps=st.integers(0, 200),
     around=st.integers(0, 6),
     share=st.sampled_from([0.0, 0.1, 1.0]),
-    lag=st.sampled_from([page_replay.UNIFORM, EXPONENTIAL, FIXED]),
     every=st.integers(1, 40),
     warm_bytes=st.sampled_from([None, 0, 64, 128, 4096]),
 )
 def test_every_fault_is_the_one_of_a_plain_replay(
-    entries, entry_bytes, page_bytes, cold_gaps, around, share, lag, every, warm_bytes
+    entries, entry_bytes, page_bytes, cold_gaps, around, share, every, warm_bytes
 ):
     """Any index, memory, readers and warm section: page, time, idle bytes and reader."""
     growth = IndexGrowth(entries, 10, entry_bytes)
     memory = Memory(page_bytes, cold_gaps * 10, around * page_bytes)
-    readers = Readers(
-        lagging_share=share, lag=lag, lag_entries=20, appends_per_lookup=every, seed=entries
-    )
+    readers = Readers(lagging_share=share, appends_per_lookup=every, seed=entries)
     compiled = page_replay.replay(growth, memory, readers, warm_bytes, columns=entries)
     faults, touches = plain_replay(growth, memory, readers, warm_bytes)
     assert compiled.first_faults.tolist() == faults
@@ -212,16 +201,6 @@ def test_a_warm_section_that_is_too_large_does_not_keep_itself_warm():
         for warm in (4096, 16_384, 65_536, 262_144, None)
     ]
     assert faults == [0, 0, 2, pytest.approx(3.9, abs=0.1), pytest.approx(5.4, abs=0.1)]
-
-
-@pytest.mark.parametrize("lag_entries", [300, 1000])
-def test_readers_300_entries_from_the_tail_gain_nothing(lag_entries):
-    readers = Readers(lagging_share=1.0, lag=EXPONENTIAL, lag_entries=lag_entries)
-    plain, warm = (
-        page_replay.replay(GROWN, SIXTEEN_MB, readers, warm_bytes).faults[LAGGING]
-        for warm_bytes in (None, WARM_BYTES)
-    )
-    assert warm == pytest.approx(plain, rel=0.07) and plain > 800
 
 
 def test_the_pages_of_kafka_6432_size_by_size():
