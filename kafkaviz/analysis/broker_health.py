@@ -251,7 +251,7 @@ def partition_findings(
     findings += other_files.check_partition(partition, summaries, facts)
     findings += state.check_partition(partition, summaries, facts, find_transactional_ids)
     retained = _local_summaries(partition, summaries)
-    findings += time.check_partition(summaries, facts, partition.recovery_point, retained=retained)
+    findings += time.check_partition(summaries, facts, partition.recovery_point, retained)
     findings += settings.check_partition(summaries, facts)
     findings = unreadable_files.fold_vanished(findings)
     findings = [replace(finding, log_directory=facts.log_directory) for finding in findings]

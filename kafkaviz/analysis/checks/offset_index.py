@@ -407,7 +407,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         base_offset = self._segment.base_offset
         try:
             with file.reader(log.path) as reader:
-                recovered = recover(reader, log.size_bytes, base_offset, config, behaviour)
-                return recovered.offset_entries
+                segment = recover(reader, log.size_bytes, base_offset, config, behaviour)
+                return segment.offset_entries
         except KafkavizError:
             return np.empty(0, offset_index.ENTRY)

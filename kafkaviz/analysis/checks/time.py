@@ -21,11 +21,10 @@ NEVER = -(2**63)  # a present time before any segment expires
 def check_partition(
     summaries: Sequence[CheckSummary],
     facts: PartitionFacts,
-    recovery_point: int | None = None,
-    *,
-    retained: Sequence[CheckSummary] | None = None,
+    recovery_point: int | None,
+    retained: Sequence[CheckSummary],
 ) -> Iterator[Finding]:
-    """Yields the findings about timestamps, and about the retention of `retained` (None: all)."""
+    """Yields the findings about timestamps, and about the retention of the segments `retained`."""
     for name in ("future", "unit", "late", "missing"):
         wrong_summaries = [summary for summary in summaries if name in summary.times]
         if wrong_summaries:
@@ -35,7 +34,6 @@ def check_partition(
         and facts.retention_ms >= 0
         and not any(summary.read_fault or summary.unreadable_indexes for summary in summaries)
     ):
-        retained = summaries if retained is None else retained
         aged_segments = segment_ages(
             retained, clean=facts.clean, recovery_point=recovery_point, release=facts.release
         )
