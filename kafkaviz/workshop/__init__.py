@@ -28,36 +28,28 @@ if TYPE_CHECKING:
     from kafkaviz.workshop.class_seat import ClassFeed
 
 # URL parameters.
-# the name of the lesson, and the number of the step, from 1
 LESSON = "lesson"
-PART = "at"
-# the answers in the form that lesson_state.py describes, and the text typed into this step's
-# exercise
-ANSWERS = "answers"
-TYPED_ANSWER = "given"
+PART = "at"  # the number of the step, from 1
+ANSWERS = "answers"  # in the form that lesson_state.py describes
+TYPED_ANSWER = "given"  # the text typed into this step's exercise
 NOTES = "notes"  # the teacher's notes
 LAB = "break"  # the lab at the end of the lesson
 END = "end"  # the page after the last step
-# the code of the class; the name of the track, unset for all steps
-CLASS = "class"
-TRACK = "track"
-# the selected word of the glossary, or ALL_WORDS
-WORD = "word"
+CLASS = "class"  # the code of the class
+TRACK = "track"  # the name of the track, unset for all steps
+WORD = "word"  # the selected word of the glossary, or ALL_WORDS
 ALL_WORDS = "all"
 ASIDE = (page_state.PAPER, WORD, LAB, END)  # parameters of pages that are shown in place of a step
 
 # Session keys.
 PAGES_SHOWN = "kv_pages_shown"  # whether the list of pages is shown
-# this session's lesson, step and answers, as address parameters
-WORKSHOP = "kv_workshop"
+WORKSHOP = "kv_workshop"  # this session's lesson, step and answers, as address parameters
 # the tokens of seats and the teacher's secrets that this session has, by code of the class
 CLASS_TOKENS = "kv_class_tokens"
-# the step to which this session last followed the class, and the revision that the page shows
-CLASS_STEP = "kv_class_step"
-CLASS_REVISION = "kv_class_revision"
-# the lesson and the track that the pickers of a learner's page show
-CLASS_PICKER = "kv_class_picker"
-CLASS_PICKER_TRACK = "kv_class_picker_track"
+CLASS_STEP = "kv_class_step"  # the step to which this session last followed the class
+CLASS_REVISION = "kv_class_revision"  # the revision that the page shows
+CLASS_PICKER = "kv_class_picker"  # the lesson that the picker of a learner's page shows
+CLASS_PICKER_TRACK = "kv_class_picker_track"  # the track that the other picker shows
 CLASS_NOTE = "kv_class_note"  # why no class was entered
 
 

@@ -37,9 +37,6 @@ _drawing_lock = threading.Lock()
 _class_link = register_component("class_link", "hidden")
 
 
-# ---- the parts that rerun when the class moves on
-
-
 def render_part(key: str, render: Callable[[], None]) -> None:
     """Draws a part of the page; `key` is in PARTS. For a learner, the part can rerun alone."""
     if class_seat.is_learner():
@@ -49,11 +46,7 @@ def render_part(key: str, render: Callable[[], None]) -> None:
 
 
 def _run_part(render: Callable[[], None]) -> None:
-    """Draws a part of a learner's page. Meanwhile the parts of other learners wait.
-
-    If the session has left the class, reruns the whole page instead.
-    """
-    if class_seat.current() is None:
+    if class_seat.current() is None:  # the session has left the class
         st.rerun()
     with _drawing_lock:
         render()
@@ -73,9 +66,6 @@ def _rerun_parts() -> None:
     if class_seat.is_learner():
         with suppress(StreamlitAPIException):  # the printed form has no fragments
             st.rerun(PARTS)
-
-
-# ---- joining and teaching
 
 
 def render_button() -> None:
@@ -137,9 +127,6 @@ def _take_seat() -> None:
         class_seat.enter(room, room.take_seat().token)
     except ClassFull as fault:
         st.session_state[workshop.CLASS_NOTE] = describe_error(fault)
-
-
-# ---- the strip
 
 
 def render_strip(position: LessonPosition) -> None:
@@ -352,9 +339,6 @@ def join_addresses(code: str) -> list[str]:
         urlunsplit((url.scheme, f"{address}{port}", url.path, query, ""))
         for address in class_start.reachable_addresses(st.get_option("server.address") or "")
     ]
-
-
-# ---- the bars
 
 
 def render_bars(step: StepKey, letters: Sequence[str]) -> None:

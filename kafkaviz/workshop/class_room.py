@@ -36,9 +36,8 @@ CODE_LETTERS = "ACDEFGHJKLMNPQRTUVWXY34679"
 CODE_LENGTH = 4
 MAX_ROOMS = 24
 MAX_SEATS = 60
-# MAX_ANSWERS is per seat, MAX_TRIES per seat and task
-MAX_ANSWERS = 400
-MAX_TRIES = 20
+MAX_ANSWERS = 400  # per seat
+MAX_TRIES = 20  # per seat and task
 ROOM_SILENCE_S = 4 * 3600.0  # a room without activity for this time is closed
 EMPTY_SILENCE_S = 600.0  # the same for a room in which no seat is taken
 # if all seats are taken, a seat without activity for this time is given to the next learner
@@ -140,12 +139,9 @@ class ClassRoom:
         return hmac.compare_digest(token.encode(), self.secret.encode())
 
     def take_seat(self) -> Seat:
-        """Gives a new learner a seat.
+        """Gives a new learner a free seat, or the seat that has been inactive for longest.
 
-        If all seats are taken, the learner gets the seat that has been inactive for longest.
-
-        Raises:
-            ClassFull: every seat was active within SEAT_SILENCE_S.
+        Raises ClassFull if all seats are taken and were active within SEAT_SILENCE_S.
         """
         with self._lock:
             now = self._note_activity()
@@ -221,10 +217,7 @@ class ClassRoom:
 
     @contextmanager
     def watched(self, watcher: Callable[[], object]) -> Generator[None, None, None]:
-        """Calls `watcher` each time `position` is replaced, until the context ends.
-
-        The thread that replaces `position` makes the call.
-        """
+        """Calls `watcher` in each thread that replaces `position`, until the context ends."""
         with self._lock:
             self._watchers.append(watcher)
         try:
@@ -331,11 +324,7 @@ class ClassRooms:
         return len(self._rooms)
 
     def open(self, *, is_permanent: bool = False) -> ClassRoom:
-        """Opens a room with a new code.
-
-        Raises:
-            ClassFull: there are already MAX_ROOMS rooms.
-        """
+        """Opens a room with a new code. Raises ClassFull if there are already MAX_ROOMS rooms."""
         with self._lock:
             self._close_inactive()
             if len(self._rooms) >= MAX_ROOMS:

@@ -140,7 +140,6 @@ def is_learner() -> bool:
 
 
 def _learner() -> Attendance | None:
-    """Returns this session's part in the class if it is a learner's."""
     attendance = current()
     return None if attendance is None or attendance.is_teacher else attendance
 
@@ -180,13 +179,9 @@ NO_CLASS = -1  # the answer if the room is closed or the token has no seat in it
 
 
 class ClassFeed:
-    """ASGI middleware that answers browsers' requests for the next revision of a room.
+    """ASGI middleware that answers browsers' requests for the next revision of a room."""
 
-    Attributes:
-        is_served: whether this process has the middleware; False under `streamlit run`.
-    """
-
-    is_served: ClassVar[bool] = False
+    is_served: ClassVar[bool] = False  # stays False under `streamlit run`, without middleware
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app

@@ -94,7 +94,6 @@ def lab_block(lesson: Lesson) -> LessonBlock | None:
 
 
 def is_lab_open(lesson: Lesson) -> bool:
-    """Returns whether the lesson has a lab and the address opens it."""
     return bool(st.query_params.get(workshop.LAB) and lab_block(lesson))
 
 
@@ -163,10 +162,7 @@ def reset() -> None:
 
 
 def is_teacher() -> bool:
-    """Returns whether to show all answers.
-
-    True for the teacher of a class, on a page with teacher's notes, and on a projector's page.
-    """
+    """Returns whether to show all answers: in a teacher's class, with notes, on a projector."""
     return class_seat.is_teacher() or any(
         st.query_params.get(key) for key in (workshop.NOTES, page_state.PROJECTOR)
     )
@@ -271,10 +267,7 @@ def is_settled(position: LessonPosition) -> bool:
 
 
 def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
-    """Returns (lesson, step, whether it is an exercise) per question or exercise.
-
-    Leaves out steps that are not in the track in the address.
-    """
+    """Returns (lesson, step, whether it is an exercise) per question or exercise in the track."""
     return [
         (lesson.name, number, block.kind == "exercise")
         for number in parts(lesson)

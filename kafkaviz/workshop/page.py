@@ -396,9 +396,6 @@ def session_plan(lessons: Sequence[Lesson], current: int) -> None:
     table(heads, rows, "rlrr", current)
 
 
-# ---- the page after the last step
-
-
 REMEMBERED = 4  # number of sentences to remember
 HOMEWORK = ("binary-search", 3)
 

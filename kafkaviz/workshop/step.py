@@ -158,11 +158,7 @@ def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the button to the next step; on the last step, the button to the end page.
-
-    Until the question is answered, the button to the next step is disabled, except for a teacher
-    and in a lab.
-    """
+    """Draws the button to the next step; on the last step, the button to the end page."""
     next_step = lesson_state.next_step(lessons, position)
     arguments: dict[str, Any] = {"type": "primary", "key": "kv_next", "shortcut": "n"}
     if next_step is None:
@@ -199,9 +195,6 @@ def _reset(count: int) -> None:
     with st.popover(label, key=f"kv_reset_asks_{reset_count}", **arguments):
         st.markdown(say_count("workshop.reset_asks", count, count=count))
         st.button(say("workshop.forget"), key="kv_reset", on_click=lesson_state.reset)
-
-
-# ---- figures
 
 
 def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) -> None:

@@ -119,9 +119,6 @@ def _mark(case: CeilingCase) -> str:
     return {None: "", True: " ✓", False: " ✗"}[case.is_right]
 
 
-# ---- the figure
-
-
 def figure(cases_view: CeilingCasesView, mode: str) -> go.Figure:
     """Draws the view. x counts slots; y counts pixels from the top."""
     colours = theme.colours(mode)

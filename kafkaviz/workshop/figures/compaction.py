@@ -51,9 +51,6 @@ def _day(now_ms: int) -> str:
     return units.moment(now_ms, fraction=False)[:16]
 
 
-# ---- retention
-
-
 def _make_retention(block: LessonBlock) -> LogRetention:
     log = _check(block).log
     limits = RetentionLimits(deletes=True, retention_ms=block["retention-days"] * DAY_MS)
@@ -85,9 +82,6 @@ def _draw_retention(
 LOG_RETENTION = quiz_figure(_make_retention, _draw_retention, partial(_to_disk, RETENTION))
 
 
-# ---- the three parts of a log
-
-
 def _draw_log(
     check: CleanerCheck, _block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
@@ -111,9 +105,6 @@ def _reason_text(check: CleanerCheck) -> str:
 
 CLEANER_LOG = quiz_figure(_check, _draw_log, partial(_to_disk, COMPACTION))
 
-
-# ---- one cleaning
-
 STEPS = dict(zip(CLEANING_STEPS, cleaning_figure.STEPS, strict=True))
 
 
@@ -134,9 +125,6 @@ def _make_cleaning(block: LessonBlock) -> CleanerCheck:
 
 
 CLEANING = quiz_figure(_make_cleaning, _draw_cleaning, partial(_to_disk, COMPACTION))
-
-
-# ---- a key, week by week
 
 
 def _make_weeks(block: LessonBlock) -> list[CleanerCheck]:
@@ -194,9 +182,6 @@ def _week_text(check: CleanerCheck, record: LogRecord | None) -> str:
 CLEANER_WEEKS = quiz_figure(_make_weeks, _draw_weeks, partial(_to_disk, COMPACTION))
 
 
-# ---- the files of a cleaning
-
-
 def _draw_files(
     check: CleanerCheck, _block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
@@ -232,9 +217,6 @@ def _file_cells(view) -> tuple[str, str, str, str]:
 
 
 CLEANED_FILES = quiz_figure(_make_cleaning, _draw_files, partial(_to_disk, COMPACTION))
-
-
-# ---- one setting changed
 
 YEAR_MS = 365 * DAY_MS
 VARIANTS = {  # the message key of each changed setting
@@ -285,10 +267,7 @@ def _cleaner_text(check: CleanerCheck) -> str:
 
 
 def _left_text(check: CleanerCheck, unread: Sequence[LogRecord], key: str) -> str:
-    """Lists a key's records that remain after a check, as text.
-
-    If the check could not read the log, lists `unread`, all records of the key.
-    """
+    """Lists the records of a key that remain; `unread`, if the check could not read the log."""
     records = check.records_of(key) or unread
     if check.cleaning:
         records = [record for record in records if record.fate not in GOES]
@@ -301,9 +280,6 @@ def _left_text(check: CleanerCheck, unread: Sequence[LogRecord], key: str) -> st
 
 
 CLEANER_SETTINGS = quiz_figure(_make_settings, _draw_settings, partial(_to_disk, COMPACTION))
-
-
-# ---- the story of a key in a directory
 
 
 def _make_story(block: LessonBlock) -> KeyStory:

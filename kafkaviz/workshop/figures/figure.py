@@ -19,9 +19,6 @@ from kafkaviz.workshop.lessons.grammar import LessonBlock
 PAPER_ROWS = 12  # maximum number of rows in a printed table
 UNKNOWN = "?"  # shown in a cell until the answer is given
 
-# ---- the parts of a figure
-
-
 @dataclass(frozen=True)
 class Markdown:
     text: str
@@ -38,7 +35,6 @@ class Chart:
 
     Attributes:
         draw: returns the Plotly figure, given (view, "light" or "dark").
-        key: the key of the element on the page.
         view_key: a cache key for everything that the view depends on.
     """
 
@@ -136,9 +132,6 @@ def titled_table(
     return [elements.figure_head_html(title, caption), table_html(heads, rows, kinds, marked_row)]
 
 
-# ---- figures
-
-
 @dataclass(frozen=True)
 class LessonFigure:
     """A kind of figure: how to make a view from a lesson block, and how to draw the view.
@@ -164,11 +157,7 @@ def quiz_figure(
     destination: Callable[[LessonBlock], Destination],
     paper: Draw | None = None,
 ) -> LessonFigure:
-    """Returns a kind of figure that one function draws before and after the answer.
-
-    Args:
-        draw: returns the parts, given (view, block, key) and the keyword `is_answered`.
-    """
+    """Returns a kind of figure. `draw` gets (view, block, key) and the keyword `is_answered`."""
     question = partial(draw, is_answered=False)
     return LessonFigure(make, partial(draw, is_answered=True), destination, paper, question)
 
@@ -194,9 +183,7 @@ def drawn_figure(
         figures: two functions; the first draws the chart, the second the chart before the answer.
         heads: the message keys of the table's column headings.
         kinds: one letter per column, see `table_html`.
-        marked_row: returns the index of the highlighted row.
         words: returns the alternative text of the chart.
-        question_words: returns the alternative text before the answer.
         has_table_below: whether the screen shows the table too.
         answer_legend: returns the legend after the answer; None: use `legend`.
     """
@@ -234,10 +221,7 @@ def start_parameters(block: LessonBlock) -> dict[str, str]:
 
 
 def current_step(key: str) -> dict[str, str]:
-    """Returns the URL parameter for the current step of the stepper `key`.
-
-    Returns {} if the address contains no step, or a step of another stepper.
-    """
+    """Returns the URL parameter for the step of the stepper `key`; {} if the address has none."""
     name, _, step = st.query_params.get(page_state.STEP, "").rpartition(".")
     return {page_state.STEP: step} if name == key and step.isdecimal() else {}
 
@@ -245,9 +229,6 @@ def current_step(key: str) -> dict[str, str]:
 def stepper_data(block: LessonBlock, key: str) -> dict[str, str | int]:
     """Returns {"name": the stepper's key, "begin": the index of the step to show first}."""
     return {"name": key, "begin": max(0, (block["step"] or 1) - 1)}
-
-
-# ---- what charts consist of, as Plotly describes it
 
 
 def note(

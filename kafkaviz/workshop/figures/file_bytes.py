@@ -40,11 +40,7 @@ PAPER_BYTES = 16  # maximum number of bytes per field in the printed form
 
 @dataclass(frozen=True)
 class LessonFile:
-    """A file whose bytes a lesson shows.
-
-    Attributes:
-        read: returns the bytes in a window, given the keyword `window`.
-    """
+    """A file whose bytes a lesson shows. `read` gets a ByteWindow as the keyword `window`."""
 
     location: SegmentLocation
     read: Callable[..., BytesView]
@@ -131,7 +127,6 @@ def _to_segment(block: LessonBlock) -> Destination:
 
 
 BYTES = quiz_figure(_make, _draw, _to_segment, _on_paper)
-
 
 LOW_BITS = 0xFF  # mask of the low byte, which contains all bits in use
 THIN_SPACE = "\u202f"  # a thin no-break space

@@ -24,16 +24,14 @@ from kafkaviz.workshop.figures.figure import Destination, drawn_figure, note
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 GAP_PX = 10  # between two labels in a row
-# widths of Chinese and of other characters at a font size of 13 px
-WIDE_PX = 13.5
-NARROW_PX = 7.0
+WIDE_PX = 13.5  # width of a Chinese character at a font size of 13 px
+NARROW_PX = 7.0  # width of any other character
 
 
 def stack_labels(labels: Iterable[tuple[float, str]]) -> dict[tuple[float, str], tuple[int, str]]:
     """Returns where to draw each label: (row, Plotly's `xanchor`). Row 0 is next to the axis.
 
-    A label is (point on the axis from 0 to 1, text). A label gets the row
-    nearest to the axis that has free space at its point.
+    A label is (point on the axis from 0 to 1, text). It gets the nearest row with free space.
     """
     width_px = MIN_WIDTH_PX - LEFT_PX - RIGHT_PX
     ends: list[float] = []  # where the last label of each row ends
@@ -59,9 +57,8 @@ HEIGHT_PX = 330
 LEFT_PX = 52
 RIGHT_PX = 12
 BOTTOM_PX = 40
-# height of a row of labels, and minimum width of the figure
-LABEL_PX = 17
-MIN_WIDTH_PX = 440
+LABEL_PX = 17  # height of a row of labels
+MIN_WIDTH_PX = 440  # of the figure
 MAX_ROLLS = 4  # the figure ends at this multiple of the time until the roll
 MARGIN = 1.04  # length of the axis, as a multiple of the time to the last limit
 POINTS = 160  # points per line
@@ -188,9 +185,6 @@ def rows(race_view: LimitRaceView) -> list[tuple[str, ...]]:
 
 def describe_limits(race_view: LimitRaceView) -> str:
     return join_semicolon(f"{line.name} {line.limit_text}" for line in race_view.lines)
-
-
-# ---- the figure
 
 
 def figure(race_view: LimitRaceView, mode: str) -> go.Figure:

@@ -1,8 +1,4 @@
-"""Figures of lookups.
-
-They show the skip list of segments, a search step by step, a race between two searches, and an
-index above its batches.
-"""
+"""Figures of lookups: an index above its batches, steps, a race, and segments as a skip list."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -186,9 +182,6 @@ def _to_step(block: LessonBlock) -> Destination:
 
 STEPPER = quiz_figure(make_lookup, _draw_steps, _to_step, _steps_on_paper)
 
-
-# ---- the race of plain binary search and the warm-section-first search
-
 MAX_RACE_ENTRIES = 40 * 512  # a page has 512 entries
 
 
@@ -223,13 +216,9 @@ SEARCH_RACE = quiz_figure(
     lambda _block: ("Lookup", {page_state.SET: "full", page_state.BY: "offset"}),
 )
 
-
-# ---- the segments as a skip list
-
 SKIP_LIST_PX = 300
-# half the width of a node, in keys, and half its height, in levels
-NODE_HALF = 0.36
-LEVEL_HALF = 0.2
+NODE_HALF = 0.36  # half the width of a node, in keys
+LEVEL_HALF = 0.2  # half its height, in levels
 HEAD = -1  # the index that stands for the node before the first key
 
 

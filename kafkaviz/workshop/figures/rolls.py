@@ -45,9 +45,8 @@ LABEL_Y = 34
 LINE_Y = 76
 BETWEEN_Y = 134
 CLOCK_Y = 202
-# half the heights of a batch and of the bar that shows segment.ms
-TICK_PX = 11
-BAR_PX = 13
+TICK_PX = 11  # half the height of a batch
+BAR_PX = 13  # half the height of the bar that shows segment.ms
 TICKS = 7
 RELEASES = ("clock", "first_append", "first_batch", "no_timestamps")
 
@@ -273,7 +272,6 @@ def _on_paper(view: RollClockView, block: LessonBlock, key: str) -> list[Part]:
 
 
 CLOCK = quiz_figure(_make, _draw, block_location.to_segment, _on_paper)
-
 
 # the names in lessons, and the names on the Rolls page that they stand for
 STORIES = dict(zip(("first", "full-time-index"), simulation_cache.STORIES, strict=True))

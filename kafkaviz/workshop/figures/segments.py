@@ -149,7 +149,6 @@ RULER = LessonFigure(
 TABLE = quiz_figure(_make, _draw_table, block_location.to_segment)
 SEGMENTS = quiz_figure(_make_segments, _draw_segments, block_location.to_segment)
 
-
 FILE_HEADS = (
     "workshop.file",
     "segment.bytes_heading",
@@ -189,7 +188,6 @@ FILE_AREAS = drawn_figure(
     words=file_areas.describe,
     question_words=lambda view: f"{view.files[0].suffix} {view.files[0].size_bytes} B",
 )
-
 
 INDEX_RULES = ("key", "value", "written", "rising", "nothing_below", "missing")
 
@@ -249,7 +247,6 @@ def _draw_indexes(
 
 INDEXES = quiz_figure(_make_indexes, _draw_indexes, block_location.to_segment)
 
-
 COMMAND = "kafka-dump-log.sh --files"
 
 
@@ -307,9 +304,6 @@ def _draw_dump(dump: IndexDump, block: LessonBlock, key: str, *, is_answered: bo
 
 
 DUMP = quiz_figure(_make_dump, _draw_dump, block_location.to_segment)
-
-
-# ---- the transactions, in one lane per producer, and the last stable offset
 
 
 def _make_lanes(block: LessonBlock) -> TransactionLanesView:

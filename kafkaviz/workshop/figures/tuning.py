@@ -134,7 +134,6 @@ def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) 
 
 TUNING = quiz_figure(_make_tuning, _draw_tuning, block_location.to_tuning, _tuning_on_paper)
 
-
 MAP_INTERVALS = tuple(1 << power for power in range(6, 23, 2))  # 64 B to 4 MiB
 PAPER_SIZES = tuple(1 << power for power in range(8, 25, 4))
 SIZE_HEADS = (
@@ -227,7 +226,6 @@ def _to_index_size(block: LessonBlock) -> Destination:
 
 INDEX_SIZE = quiz_figure(_make_sizes, _draw_sizes, _to_index_size, _sizes_on_paper)
 
-
 LINK_BITS_PER_US = 10_000  # 10 Gbit/s
 # response sizes; the last one is the default of max.partition.fetch.bytes
 FETCH_BYTES = (4 << 10, 64 << 10, 1 << 20)
@@ -301,7 +299,6 @@ def _draw_share(
 
 
 FETCH_SHARE = quiz_figure(_make_share, _draw_share, block_location.to_tuning)
-
 
 SettingNames = tuple[tuple[Setting, ...], str]  # settings, and a release of Kafka
 

@@ -37,12 +37,7 @@ INDEXES = {"index": offset_index, "timeindex": time_index}
 
 @dataclass(frozen=True)
 class LogCopy:
-    """A copy of a partition directory in memory.
-
-    Attributes:
-        segment: the base offset of the segment to damage.
-        is_clean: whether the broker was shut down cleanly.
-    """
+    """A copy of a partition directory in memory. Faults damage the segment with base `segment`."""
 
     log: StoredLog
     segment: int
@@ -73,11 +68,9 @@ class LogCopy:
         return INDEXES[kind].parse(self.content(kind)).copy()
 
     def with_files(self, changed_files: Mapping[str, bytes | None], **changes: Any) -> "LogCopy":
-        """Returns the copy with new content for some files. Modification times stay unchanged.
+        """Returns the copy with new content by file name; None removes a file.
 
-        Args:
-            changed_files: the new content by file name; None removes the file.
-            changes: fields of the StoredLog to replace.
+        Modification times stay unchanged. `changes` are fields of the StoredLog to replace.
         """
         files = dict(self.files)
         for name, data in changed_files.items():
@@ -94,9 +87,7 @@ class LogCopy:
 def copy_log(broker: Broker, partition: Partition, segment: int, release: Release) -> LogCopy:
     """Copies a partition directory into memory, in its state after a clean shutdown.
 
-    Args:
-        segment: the base offset of the segment to damage.
-        release: the release of the broker that starts on the copy.
+    `release` is the release of the broker that starts on the copy.
     """
     config = config_lookup(open_settings(broker, release))(partition)
     log = stored_log(restart_log(broker, partition, config))
@@ -184,9 +175,6 @@ def _cut(kind: str) -> Callable[[LogCopy, int], Damage]:
     return damage
 
 
-# ---- whole files
-
-
 def _rename_index(copy: LogCopy, _place: int) -> Damage:
     """Renames the .index, so that the offset in its name is higher by 1."""
     name = copy.name("index")
@@ -206,9 +194,6 @@ def _remove(kind: str) -> Callable[[LogCopy, int], Damage]:
 def _write_epochs(copy: LogCopy, _place: int) -> Damage:
     name = names.LEADER_EPOCHS
     return _change(copy, name, b"junk\n", 0, len(copy.files[name].content()))
-
-
-# ---- the .log
 
 
 def _middle_batch(copy: LogCopy) -> np.void:
@@ -269,12 +254,7 @@ def _next_segment_offset(copy: LogCopy) -> int:
     return next(later, _last_batch_offset(copy))
 
 
-# ---- indexes
-
-
 def _slots(kind: str, excluded: int = 0) -> Callable[[LogCopy], range]:
-    """Returns a function that returns the slots of an index, except the last `excluded`."""
-
     def places(copy: LogCopy) -> range:
         return range(len(copy.entries(kind)) - excluded)
 

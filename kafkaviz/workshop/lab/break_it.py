@@ -33,9 +33,8 @@ from kafkaviz.workshop.lessons.grammar import LETTERS, LessonBlock, NoValue
 
 OPEN_KINDS = ("chosen", "open")  # kinds of choices before the start
 MAX_RIGHT = 0.75  # beyond this share of the width, a mark's text is on its left
-# maximum numbers of cached results
-MAX_TRIALS = 128
-MAX_COPIES = 8
+MAX_TRIALS = 128  # cached results
+MAX_COPIES = 8  # cached copies of logs
 OUTCOMES: Mapping[str, tuple[StrEnum, ...]] = {
     "start": tuple(StartOutcome),
     "read": tuple(ReadOutcome),
@@ -120,10 +119,7 @@ def _findings(
 
 
 def _new_findings(lab: FaultLab, number: int, place: int) -> tuple[Finding, ...]:
-    """Returns the findings that fault `number` at `place` causes in a copy of the log.
-
-    Returns () if the damaged copy cannot be opened.
-    """
+    """Returns the findings that a fault causes; () if the damaged copy cannot be opened."""
     at = (lab.snapshot, lab.directory, lab.copy.segment)
     damage = lab.trial(number, place).damage
     try:
@@ -143,9 +139,6 @@ def total_score(lab: FaultLab, answers: Mapping[int, LabAnswer]) -> tuple[int, i
     return right, 2 * len(lab.faults)
 
 
-# ---- the page of the lab
-
-
 def render(
     lab: FaultLab,
     block: LessonBlock,
@@ -158,10 +151,7 @@ def render(
 ) -> None:
     """Draws the lab: head and questions on the left, damage and result on the right.
 
-    Args:
-        answers: the predictions, by fault number.
-        on_start: called with the fault number and the predictions for this fault.
-        widths: relative widths of the left and right column.
+    `on_start` is called with a fault number and the reader's predictions for this fault.
     """
     with st.container(key="kv_stage"):
         words, stage = st.columns(widths, gap=32)
@@ -214,9 +204,6 @@ def _render_controls(
         key=f"kv_break_place_{lesson}_{number}",
     )
     return number, place
-
-
-# ---- left: the questions
 
 
 def _question_text(question: str, trial: StartTrial) -> str:
@@ -306,9 +293,6 @@ def _verdict(
     score = tag("b", say("break_it.score", right=right))
     total = tag("span", say("break_it.total", right=right_total, count=count))
     st.html(tag("div", elements.severity(mark), score, total, class_="kv-judged", role="status"))
-
-
-# ---- right: damage and result
 
 
 def _damage(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:

@@ -185,9 +185,6 @@ def _start_outcome(steps: Sequence[StartupStep]) -> StartOutcome:
     return StartOutcome.EMPTY if causes else StartOutcome.NOTHING
 
 
-# ---- clients
-
-
 def read_log(log_view: LogView, timestamp_ms: int | None = None) -> ClientReading:
     """Reads the whole log, or looks up a timestamp.
 
@@ -275,8 +272,6 @@ def _read_outcome(reading: ClientReading, expected_reading: ClientReading) -> Re
         return ReadOutcome.FEWER
     return ReadOutcome.OTHER
 
-
-# ---- the check
 
 FORECAST = "recovery-will-"  # prefix of the codes of findings that predict the next broker start
 

@@ -128,9 +128,6 @@ def _field_text(copy: LogCopy, damage: Damage) -> str:
     return ""
 
 
-# ---- bytes
-
-
 def _rows(data: bytes | None, damage: Damage) -> tuple[HexRow, ...]:
     """Returns the rows that hold the damage; only the first row if there are more than MAX_ROWS.
 
@@ -156,9 +153,6 @@ def _cells(data: bytes, position: int, damage: Damage) -> tuple[tuple[str, bool]
         (data[at : at + 1].hex(), before[at : at + 1] != after[at : at + 1])
         for at in range(position, position + ROW_BYTES)
     )
-
-
-# ---- notes
 
 
 def _notes(copy: LogCopy, damage: Damage) -> tuple[str, str]:
@@ -256,10 +250,7 @@ class TrialView:
 
 
 def trial_view(trial: StartTrial, findings: Sequence[Finding], release: str) -> TrialView:
-    """Returns what the lab shows about a broker start-up on a damaged log.
-
-    `findings` are what the checks found in the damaged log before the start-up.
-    """
+    """Returns the view of a trial. `findings` are about the damaged log before the start-up."""
     who = "client" if trial.client is Client.TIMESTAMP else "consumer"
     return TrialView(
         _title(trial),
@@ -295,9 +286,6 @@ def _counts(trial: StartTrial) -> dict[str, str]:
         "received": format_count(trial.reading.record_count),
         "count": format_count(trial.expected_reading.record_count),
     }
-
-
-# ---- who did what
 
 
 def _check_lines(findings: Sequence[Finding]) -> Iterator[str]:
@@ -392,9 +380,6 @@ def _error_text(trial: StartTrial) -> str:
     return name or render(trial.reading.error)
 
 
-# ---- the strip
-
-
 def strip(trial: StartTrial) -> OffsetStrip:
     """Returns a bar for the undamaged log, and a bar for the client's reading after start-up."""
     scale = _Scale(trial.expected_reading.start_offset, trial.expected_reading.end_offset)
@@ -424,7 +409,6 @@ class _Scale:
 
 
 def _bars(trial: StartTrial) -> tuple[OffsetBar, OffsetBar]:
-    """Returns a bar for the undamaged log and a bar for the damaged log."""
     expected = trial.expected_reading
     scale = _Scale(expected.start_offset, expected.end_offset)
     if trial.client is Client.TIMESTAMP:

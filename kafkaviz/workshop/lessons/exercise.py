@@ -38,11 +38,7 @@ class RuleContext:
 
     @property
     def is_key(self) -> bool:
-        """Whether the key in `slot` equals the target.
-
-        Raises:
-            IndexError: the slot does not exist.
-        """
+        """Whether the key in `slot` equals the target. Raises IndexError if there is no slot."""
         if self.slot < 0:
             raise IndexError
         return self.keys[self.slot] == self.target
@@ -101,8 +97,6 @@ def read(text: str) -> CeilingRule | None:
 def describe_pieces() -> str:
     return say("exercise.pieces", conditions=join_comma(CONDITIONS), answers=join_comma(ANSWERS))
 
-
-# ---- the check on every slot
 
 # the kinds of targets, relative to the keys; also parts of message keys
 BELOW = "below"

@@ -24,13 +24,7 @@ SPELLINGS = re.compile("[、（）]|, ")  # separators between the spellings of 
 
 @dataclass(frozen=True)
 class GlossaryTerm:
-    """A word of the glossary.
-
-    Attributes:
-        key: the prefix of the word's message keys; also the word's name in addresses.
-        page: the page of the app that shows an example.
-        lesson: the name of the lesson that teaches the word.
-    """
+    """A word of the glossary. `key` is the prefix of its message keys and its name in addresses."""
 
     key: str
     page: str
@@ -149,8 +143,6 @@ def _spelling_pattern(spelling: str) -> str:
     escaped = re.escape(spelling)
     return rf"\b{escaped}s?\b" if spelling.isascii() else escaped
 
-
-# ---- the targets of Go to
 
 # the keys of words that explain settings that no page explains; a name may end in *, as in
 # SETTING_PLACES

@@ -134,10 +134,7 @@ class LessonStep:
 
     @cached_property
     def is_short(self) -> bool:
-        """Whether the short track (only the steps about indexes) has this step.
-
-        The teacher's notes of the step decide.
-        """
+        """Whether the short track, which has only the steps about indexes, has this step."""
         return any(block["track"] == SHORT for block in self.blocks("notes"))
 
 
@@ -188,9 +185,6 @@ HEAD = {
     "minutes": Key(parse_minutes, is_required=True),
     "order": Key(parse_integer, default=DEFAULT_ORDER),
 }
-
-
-# ---- the kinds of blocks and their keys
 
 PRACTICE = ("five", "twenty", "full")  # practice logs, the same as on the Lookup page
 STORIES = ("first", "full-time-index")

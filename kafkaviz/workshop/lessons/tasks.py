@@ -81,9 +81,6 @@ def numbers(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"-?[0-9]{1,18}", ungrouped_text))
 
 
-# ---- searches
-
-
 def _lookup(block: LessonBlock) -> LookupContext:
     return make_lookup(block, "timestamp" if block["of"] == "time" else "offset")
 
@@ -111,9 +108,6 @@ def _time(block: LessonBlock) -> LessonTask:
     if answer is None:
         raise NoValue(message("lesson.no_record_that_late"))
     return LessonTask(NUMBERS, (answer.offset,))
-
-
-# ---- bytes
 
 
 def _decode(block: LessonBlock) -> LessonTask:
@@ -155,9 +149,6 @@ def _varint(block: LessonBlock) -> LessonTask:
     return LessonTask(NUMBERS, (number,), bytes_text=block["bytes"].hex(" "))
 
 
-# ---- writing
-
-
 def _step(block: LessonBlock):
     steps = rolls.growth_view(block).growth.steps
     if not 1 <= block["step"] <= len(steps):
@@ -191,17 +182,11 @@ def _ceiling(block: LessonBlock) -> LessonTask:
     return LessonTask(RULE, block["keys"])
 
 
-# ---- replicas
-
-
 def _drops(block: LessonBlock) -> LessonTask:
     walk = replica_axis.follower_truncation(
         checks.compare_replicas(block), SIDES.index(block["leader"])
     )
     return LessonTask(NUMBERS, (walk.drop_count,) if walk else ())
-
-
-# ---- the cleaner
 
 
 def _dirty_ratio(block: LessonBlock) -> LessonTask:

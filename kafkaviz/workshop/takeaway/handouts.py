@@ -58,10 +58,7 @@ def render_handout(position: LessonPosition, count: int, *, is_teacher: bool) ->
 
 
 def sheets(position: LessonPosition, count: int, *, is_teacher: bool) -> tuple[Group, Group]:
-    """Returns the printed form of a lesson: the sheet with questions, and the answers.
-
-    With `is_teacher`, the first sheet includes the teacher's notes.
-    """
+    """Returns the printed form of a lesson: questions (for a teacher, with notes) and answers."""
     lesson = position.lesson
     minutes = f"{lesson_state.minutes([lesson]):g}"
     session_text = say(
@@ -176,9 +173,6 @@ def _answer(block: LessonBlock, part: int) -> Markdown:
         rule = f" `{block['rule']}`" if block["rule"] else ""
         text = f"{block['solution']}{rule}"
     return Markdown(say("workshop.answer_to", step=part, name=name, text=text))
-
-
-# ---- teacher's notes
 
 
 def notes(step: LessonStep, begin: float | None = None, total: float = 0) -> Group:

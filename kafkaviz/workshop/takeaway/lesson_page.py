@@ -66,9 +66,6 @@ def _header(lesson: Lesson, number: int, count: int) -> Html:
     )
 
 
-# ---- a step
-
-
 def _step(lesson: Lesson, place: int, file: PageFile) -> Html:
     step = lesson.steps[place - 1]
     words = [prose(part) for part in step.parts if isinstance(part, str)]
@@ -120,9 +117,6 @@ def _figure(block: LessonBlock, step: LessonStep, key: str, file: PageFile) -> H
         base = file.html(Group(before))
     after = tag("div", drawn, data_after=waits_for, hidden=True)
     return join((tag("div", base, data_base=waits_for), after))
-
-
-# ---- questions
 
 
 def _question(block: LessonBlock, _step: LessonStep) -> Html:

@@ -143,10 +143,7 @@ def _stylesheets() -> tuple[str, ...]:
 
 
 def _as_expression(module: str) -> str:
-    """Turns an ES module into an expression that returns the module's function.
-
-    The HTML file cannot import modules from other files.
-    """
+    """Turns an ES module into an expression, because the HTML file cannot import other files."""
     body, count = MODULE_END.subn(r"return \1;", module)
     if not count:
         raise ValueError("a bundle ends with what it exports")
