@@ -162,17 +162,12 @@ def attribute_rows(batches: tuple[SampleBatch, ...]) -> Iterator[tuple[str, ...]
     """Yields rows: bit numbers, meaning, and the value in each batch."""
     columns = tuple(_values(batch_row.header) for batch_row in batches)
     names = (
-        ("0–7", "attributes.bits"),
-        ("0–2", "attributes.codec"),
-        ("3", "attributes.timestamp_type"),
-        ("4", "attributes.transactional"),
-        ("5", "attributes.control"),
-        ("6", "attributes.delete_horizon"),
-        ("", "attributes.leader_epoch"),
-        ("", "attributes.producer_id"),
-        ("", "attributes.producer_epoch"),
-        ("", "attributes.sequence"),
-    )
+        ("0–7", "attributes.bits"), ("0–2", "attributes.codec"),
+        ("3", "attributes.timestamp_type"), ("4", "attributes.transactional"),
+        ("5", "attributes.control"), ("6", "attributes.delete_horizon"),
+        ("", "attributes.leader_epoch"), ("", "attributes.producer_id"),
+        ("", "attributes.producer_epoch"), ("", "attributes.sequence"),
+    )  # fmt: skip
     for place, (bits, name) in enumerate(names):
         yield (bits, say(name), *(column[place] for column in columns))
 

@@ -183,11 +183,9 @@ def _hover_trace(lane: PagesLane, top: int) -> go.Scatter:
 
 MB = 1_000_000
 MIDDLES_HEADS = (
-    "moving_middles.head_entries",
-    "page_cache.pages",
-    "moving_middles.head_read",
-    "moving_middles.head_fresh",
-)
+    "moving_middles.head_entries", "page_cache.pages",
+    "moving_middles.head_read", "moving_middles.head_fresh",
+)  # fmt: skip
 MAX_MIDDLES_ENTRIES = 40 * ENTRIES_PER_PAGE
 
 

@@ -29,12 +29,9 @@ CODEC = "zstd"
 ROW_PX = 62
 BAR_PX = 30
 HEADS = (
-    "topic_bytes.head_written",
-    "common.batches",
-    "lookup.count_headers",
-    "common.records",
-    "broker.column_log",
-)
+    "topic_bytes.head_written", "common.batches", "lookup.count_headers",
+    "common.records", "broker.column_log",
+)  # fmt: skip
 
 
 class WrittenLog(NamedTuple):

@@ -11,7 +11,6 @@ from typing import Any
 
 from kafkaviz.messages import say
 
-NBFORMAT = (4, 5)
 FILE_NAME = "kafkaviz-three-lessons.ipynb"
 
 OPEN = """\
@@ -182,32 +181,20 @@ for index_bytes in (10485760, 1200):
 
 # the message key of each text, and the code below the text; "" if there is none
 CELLS = {
-    "intro": "",
-    "files": OPEN,
-    "entry": DECODE,
-    "entries": DECODE_ALL,
-    "batch": HEADER,
-    "files_exercise": "",
-    "search": SEARCHES,
-    "pages": PAGES,
-    "grow": GROW,
-    "search_exercise": "",
-    "time": TIME,
-    "tiny": TINY,
-    "rolls": SIMULATE,
-    "rolls_exercise": "",
-}
+    "intro": "", "files": OPEN, "entry": DECODE, "entries": DECODE_ALL, "batch": HEADER,
+    "files_exercise": "", "search": SEARCHES, "pages": PAGES, "grow": GROW, "search_exercise": "",
+    "time": TIME, "tiny": TINY, "rolls": SIMULATE, "rolls_exercise": "",
+}  # fmt: skip
 
 
 def notebook() -> str:
     """Returns the notebook as JSON, without outputs."""
-    major, minor = NBFORMAT
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     document = {
         "cells": list(_cells()),
         "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
-        "nbformat": major,
-        "nbformat_minor": minor,
+        "nbformat": 4,
+        "nbformat_minor": 5,
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
