@@ -7,6 +7,7 @@ so that a projector does not show it.
 
 import asyncio
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -192,21 +193,17 @@ class ClassFeed:
         if scope["type"] != "http" or not scope["path"].endswith(PATH):
             await self._app(scope, receive, send)
             return
-        request = Request(scope, receive)
-        response = await self._answer(
-            request.query_params.get("code", ""),
-            request.headers.get(TOKEN_HEADER, ""),
-            request.query_params.get("revision", ""),
-        )
+        response = await self._answer(Request(scope, receive))
         await response(scope, receive, send)
 
-    async def _answer(self, code: str, token: str, known: str) -> JSONResponse:
+    async def _answer(self, request: Request) -> JSONResponse:
         """Returns the next revision; HTTP 429 if MAX_WAITS requests with this token are waiting."""
+        token = request.headers.get(TOKEN_HEADER, "")
         if self._waits[token] >= MAX_WAITS:
             return JSONResponse({"waits": MAX_WAITS}, status_code=429)
         self._waits[token] += 1
         try:
-            revision = await _next_revision(code, token, known)
+            revision = await _next_revision(request.query_params, token)
         finally:
             self._waits[token] -= 1
             if not self._waits[token]:
@@ -214,15 +211,15 @@ class ClassFeed:
         return JSONResponse({"revision": revision}, headers={"Cache-Control": "no-store"})
 
 
-async def _next_revision(code: str, token: str, known: str) -> int:
-    """Returns the room's revision once it differs from `known`, or after WAIT_S seconds."""
-    room = ROOMS.find(code)
+async def _next_revision(query: Mapping[str, str], token: str) -> int:
+    """Returns the room's revision once it is not the one in `query`, or after WAIT_S seconds."""
+    room = ROOMS.find(query.get("code", ""))
     if room is None or not (room.is_teacher(token) or room.seat(token)):
         return NO_CLASS
     loop = asyncio.get_running_loop()
     has_moved = asyncio.Event()
     with room.watched(lambda: loop.call_soon_threadsafe(has_moved.set)):
-        if str(room.position.revision) == known:
+        if str(room.position.revision) == query.get("revision", ""):
             with suppress(TimeoutError):
                 await asyncio.wait_for(has_moved.wait(), WAIT_S)
     return NO_CLASS if room.is_closed else room.position.revision
