@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import plotly.graph_objects as go
 
@@ -11,6 +11,7 @@ from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.format import spans_batch
 from kafkaviz.format.batch import CODEC_MASK, CRC_START, HEADER_BYTES, MAGIC_2, MAGIC_END
+from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, render, say, say_count
 from kafkaviz.units import format_count, format_percent
@@ -35,18 +36,13 @@ BATCH_HEADS = (
 HEADER_HEADS = ("workshop.field", "batch_areas.head_field_bytes", "batch_areas.head_covered")
 
 
-class RecordArea(NamedTuple):
-    offset: int
-    size_bytes: int
-
-
 @dataclass(frozen=True)
 class BatchArea:
     position: int
     size_bytes: int
     base_offset: int
     last_offset: int
-    records: tuple[RecordArea, ...]
+    records: tuple[BatchRecord, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,9 +166,7 @@ def _batch_area(segment: LogSegment, row: Any) -> BatchArea:
         raise NoValue(message("batch_areas.legacy", offset=row["base_offset"], magic=row["magic"]))
     names = ("position", "size_bytes", "base_offset", "last_offset")
     position, size_bytes, base_offset, last_offset = (int(row[name]) for name in names)
-    records = tuple(
-        RecordArea(record.offset, record.size_bytes) for record in segment.records(position)
-    )
+    records = tuple(segment.records(position))
     return BatchArea(position, size_bytes, base_offset, last_offset, records)
 
 

@@ -133,11 +133,7 @@ THIN_SPACE = "\u202f"  # a thin no-break space
 NONE = -1  # the value of a missing producer id, epoch or sequence
 
 
-@dataclass(frozen=True)
-class SampleBatch:
-    partition: str
-    location: SegmentLocation
-    header: np.void
+SampleBatch = tuple[SegmentLocation, np.void]  # the segment and the header of a batch
 
 
 def _make_attributes(block: LessonBlock) -> tuple[SampleBatch, ...]:
@@ -155,12 +151,12 @@ def _find(block: LessonBlock, name: str, offset: int) -> SampleBatch:
     row = headers.row_holding_offset(offset)
     if row == NO_ROW or headers.row(row)["base_offset"] > offset:
         raise NoValue(message("attributes.no_batch", offset=offset, partition=name))
-    return SampleBatch(name, location, headers.row(row))
+    return location, headers.row(row)
 
 
 def attribute_rows(batches: tuple[SampleBatch, ...]) -> Iterator[tuple[str, ...]]:
     """Yields rows: bit numbers, meaning, and the value in each batch."""
-    columns = tuple(_values(batch_row.header) for batch_row in batches)
+    columns = tuple(_values(header) for _, header in batches)
     names = (
         ("0–7", "attributes.bits"), ("0–2", "attributes.codec"),
         ("3", "attributes.timestamp_type"), ("4", "attributes.transactional"),
@@ -197,8 +193,8 @@ def _draw_attributes(
     if not is_answered:
         others = [(*row[:2], *[UNKNOWN] * len(batches)) for row in others]
     heads = [
-        f"{batch_row.partition} {format_count(int(batch_row.header['base_offset']))}"
-        for batch_row in batches
+        f"{location.partition.directory} {format_count(int(header['base_offset']))}"
+        for location, header in batches
     ]
     return titled_table(
         say("attributes.title", count=len(batches)),
@@ -211,9 +207,9 @@ def _draw_attributes(
 
 def _to_batch(block: LessonBlock) -> Destination:
     partition, offset = block["batch"][0]
-    batch_row = _find(block, partition, offset)
+    location, _ = _find(block, partition, offset)
     bytes_tab = {page_state.PIN: str(offset), page_state.TAB: "Bytes", page_state.FILE: ".log"}
-    return "Segment", batch_row.location.address | bytes_tab
+    return "Segment", location.address | bytes_tab
 
 
 ATTRIBUTES = quiz_figure(_make_attributes, _draw_attributes, _to_batch)
