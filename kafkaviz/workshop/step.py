@@ -69,7 +69,7 @@ def _lab_card(position: LessonPosition) -> None:
     """On a lesson's last step, draws the button to the lab and the reader's score in the lab."""
     block = lesson_state.lab_block(position.lesson)
     lesson = position.lesson
-    if block is None or position.part != lesson_state.parts(lesson)[-1:][0]:
+    if block is None or position.part != lesson_state.parts(lesson)[-1]:
         return
     try:
         lab = break_it.make(block)
@@ -384,16 +384,11 @@ def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
 
 def _choice_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
     st.session_state.setdefault(key, address_answer if address_answer in task.choices else None)
-    return (
-        st.segmented_control(
-            say("workshop.your_answer"),
-            task.choices,
-            key=key,
-            format_func=tasks.choice_label,
-            label_visibility="collapsed",
-        )
-        or ""
+    label = say("workshop.your_answer")
+    choice = st.segmented_control(
+        label, task.choices, key=key, format_func=tasks.choice_label, label_visibility="collapsed"
     )
+    return choice or ""
 
 
 def _rule_fields(_task: tasks.LessonTask, key: str, address_answer: str) -> str:

@@ -33,14 +33,7 @@ from kafkaviz.workshop.figures.figure import (
     titled_table,
 )
 from kafkaviz.workshop.lessons import exercise
-from kafkaviz.workshop.lessons.exercise import (
-    BASE,
-    EMPTY,
-    NO_ANSWER,
-    CeilingRule,
-    RuleCase,
-    RuleCheck,
-)
+from kafkaviz.workshop.lessons.exercise import CeilingRule, RuleCase, RuleCheck
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 HEAD_PX = 62
@@ -283,7 +276,7 @@ def _title(rule_check: RuleCheck) -> str:
 def _case(case: RuleCase, keys: tuple[int, ...], *, is_rule: bool) -> CeilingCase:
     has_place = is_rule and NONE <= case.answer_slot <= len(keys)
     return CeilingCase(
-        None if case.kind == EMPTY else case.target,
+        None if case.kind == exercise.EMPTY else case.target,
         case.floor_slot,
         case.ceiling,
         case.answer_slot if has_place else None,
@@ -293,9 +286,10 @@ def _case(case: RuleCase, keys: tuple[int, ...], *, is_rule: bool) -> CeilingCas
 
 
 def _answer_text(case: RuleCase, keys: tuple[int, ...]) -> str:
-    if case.answer_slot in (BASE, NO_ANSWER):
-        return say(f"ceiling_cases.{'base' if case.answer_slot == BASE else 'no_answer'}")
-    is_there = case.answer_slot < (0 if case.kind == EMPTY else len(keys))
+    if case.answer_slot in (exercise.BASE, exercise.NO_ANSWER):
+        name = "base" if case.answer_slot == exercise.BASE else "no_answer"
+        return say(f"ceiling_cases.{name}")
+    is_there = case.answer_slot < (0 if case.kind == exercise.EMPTY else len(keys))
     if is_there and case.answer_slot >= NONE:
         return slot_text(case.answer_slot)
     return say("ceiling_cases.no_such_slot", slot=case.answer_slot)

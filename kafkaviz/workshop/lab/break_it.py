@@ -21,13 +21,7 @@ from kafkaviz.messages import message, say
 from kafkaviz.units import format_count
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.lab import FAULTS, Client, LogCopy, copy_log, start_trial, views
-from kafkaviz.workshop.lab.start_trial import (
-    RELEASE,
-    ReadOutcome,
-    StartOutcome,
-    StartTrial,
-    run_trial,
-)
+from kafkaviz.workshop.lab.start_trial import RELEASE, ReadOutcome, StartOutcome, StartTrial
 from kafkaviz.workshop.lab.views import HexRow, OffsetBar, OffsetStrip
 from kafkaviz.workshop.lessons.grammar import LETTERS, LessonBlock, NoValue
 
@@ -105,7 +99,7 @@ def _copy(snapshot: BrokerSnapshot, directory: str, segment: int) -> LogCopy:
 def _trial(
     snapshot: BrokerSnapshot, directory: str, segment: int, fault: str, place: int
 ) -> StartTrial:
-    return run_trial(_copy(snapshot, directory, segment), FAULTS[fault], place)
+    return start_trial.run_trial(_copy(snapshot, directory, segment), FAULTS[fault], place)
 
 
 @st.cache_resource(max_entries=MAX_TRIALS, show_spinner=False, hash_funcs=HASH_FUNCS)
