@@ -75,15 +75,10 @@ class RollClockView:
     end_ms: float
 
 
-def view(
+def _view(
     batches_ms: Sequence[int], incoming: np.void, config: LogConfig, caption: str
 ) -> RollClockView:
-    """Returns the timestamps that decided a roll.
-
-    Args:
-        batches_ms: the largest timestamp of each batch in the segment.
-        incoming: the header of the next segment's first batch.
-    """
+    """Returns the timestamps that decided a roll. `incoming` is the header of the next batch."""
     first_ms = batches_ms[0]
     incoming_ms = int(incoming["max_timestamp_ms"])
     segment_ms = config.most_segment_ms
@@ -254,7 +249,7 @@ def _make(block: LessonBlock) -> RollClockView:
     caption = say(
         "roll_clock.below", partition=partition.directory, segment=segment, source=block["data"]
     )
-    return view(batches_ms, incoming, config, caption)
+    return _view(batches_ms, incoming, config, caption)
 
 
 def _draw(view: RollClockView, block: LessonBlock, key: str, *, is_answered: bool) -> list[Part]:
