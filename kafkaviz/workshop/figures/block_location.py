@@ -4,6 +4,7 @@ The functions raise NoValue if the block names something that the sample does no
 """
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,6 +115,13 @@ def to_segment(block: LessonBlock) -> Destination:
 def to_tuning(block: LessonBlock) -> Destination:
     location = locate(block)
     return "Tuning", page_state.address(location.directory, location.partition.directory)
+
+
+def to_tab(
+    to_page: Callable[[LessonBlock], Destination], tab: str, block: LessonBlock
+) -> Destination:
+    page, address = to_page(block)
+    return page, address | {page_state.TAB: tab}
 
 
 def to_health(block: LessonBlock) -> Destination:

@@ -9,7 +9,6 @@ import numpy as np
 from kafkaviz.analysis.segment import selection
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.transactions import read_committed
-from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.frontend import ruler, ruler_state
 from kafkaviz.app.state import page_location, transaction_jobs
@@ -31,7 +30,6 @@ from kafkaviz.workshop.figures.figure import (
     UNKNOWN,
     CodeText,
     Component,
-    Destination,
     LessonFigure,
     Part,
     drawn_figure,
@@ -314,14 +312,9 @@ def _make_lanes(block: LessonBlock) -> TransactionLanesView:
     )
 
 
-def _to_transactions(block: LessonBlock) -> Destination:
-    page, address = block_location.to_segment(block)
-    return page, address | {page_state.TAB: "Transactions"}
-
-
 TRANSACTIONS = drawn_figure(
     _make_lanes,
-    _to_transactions,
+    partial(block_location.to_tab, block_location.to_segment, "Transactions"),
     (transaction_lanes.figure, transaction_lanes.question_figure),
     heads=transaction_lanes.HEADS,
     rows=transaction_lanes.rows,

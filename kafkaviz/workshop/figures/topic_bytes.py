@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import plotly.graph_objects as go
@@ -10,7 +11,6 @@ import streamlit as st
 from kafkaviz.analysis.batching.packing import cut_batches
 from kafkaviz.analysis.batching.record_sample import read_sample, record_bodies
 from kafkaviz.analysis.tuning.log_windows import choose_windows
-from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.binary import codec
 from kafkaviz.figures import theme
@@ -21,7 +21,7 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
 from kafkaviz.units import format_bytes, format_count, format_percent
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import Destination, drawn_figure, note
+from kafkaviz.workshop.figures.figure import drawn_figure, note
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 BATCH_BYTES = 16 << 10  # Kafka's default of batch.size
@@ -167,14 +167,9 @@ def figure(view: TopicBytesView, mode: str, *, is_answered: bool = True) -> go.F
     )
 
 
-def _to_tuning(block: LessonBlock) -> Destination:
-    page, address = block_location.to_tuning(block)
-    return page, address | {page_state.TAB: "Batches"}
-
-
 TOPIC_BYTES = drawn_figure(
     _make,
-    _to_tuning,
+    partial(block_location.to_tab, block_location.to_tuning, "Batches"),
     (figure, question_figure),
     heads=HEADS,
     rows=rows,

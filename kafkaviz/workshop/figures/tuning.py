@@ -3,8 +3,10 @@
 The last figure lists the broker's names for topic settings, in order of precedence.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +18,7 @@ from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.analysis.tuning.interval_cost import Budgets, compute_costs, compute_current_cost
 from kafkaviz.analysis.tuning.measurement import SETTING
 from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict, recommend
-from kafkaviz.analysis.tuning.source import open_source
-from kafkaviz.app import page_state
-from kafkaviz.app.state.page_location import SegmentLocation
+from kafkaviz.analysis.tuning.source import TuningSource, open_source
 from kafkaviz.app.widgets import charts
 from kafkaviz.config_def import Setting
 from kafkaviz.figures.tuning import index_size_curve, index_size_map
@@ -31,7 +31,6 @@ from kafkaviz.units import format_count, format_percent
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import (
     UNKNOWN,
-    Destination,
     Group,
     Part,
     drawing,
@@ -59,25 +58,24 @@ class LessonTuning:
         verdict: the recommendation in one line; "" if there is none.
     """
 
-    location: SegmentLocation
     view: curve.TuningCurveView
     intervals: tuple
     verdict: str
     today_bytes: int
 
 
-def _make_tuning(block: LessonBlock) -> LessonTuning:
+def _cached(block: LessonBlock, compute: Callable[..., Any], *arguments: int) -> Any:
+    """Returns `compute(source, *arguments)` for the topic-partition that a block names."""
     location = block_location.locate(block)
-    key = (*_view_key(block, location), block["considered"])
-    return charts.view(key, lambda: _tuning(location, block["considered"]))
+    key = (block.kind, location.snapshot.key, location.partition.directory, *arguments)
+    return charts.view(key, lambda: compute(open_source(location.partition.path), *arguments))
 
 
-def _view_key(block: LessonBlock, location: SegmentLocation) -> tuple[str, ...]:
-    return block.kind, location.snapshot.key, location.partition.directory
+def _make_tuning(block: LessonBlock) -> LessonTuning:
+    return _cached(block, _tuning, block["considered"])
 
 
-def _tuning(location: SegmentLocation, considered_bytes: int) -> LessonTuning:
-    source = open_source(location.partition.path)
+def _tuning(source: TuningSource, considered_bytes: int) -> LessonTuning:
     case = source.total
     budgets = Budgets()
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
@@ -96,7 +94,7 @@ def _tuning(location: SegmentLocation, considered_bytes: int) -> LessonTuning:
     )
     recommendation = recommend(case.measurement, case.today, budgets, costs)
     verdict = _verdict(recommendation) if recommendation else ""
-    return LessonTuning(location, view, intervals, verdict, today)
+    return LessonTuning(view, intervals, verdict, today)
 
 
 def _verdict(recommendation: Recommendation) -> str:
@@ -115,9 +113,12 @@ def _draw_tuning(
     curves = drawing(curve.figure, lesson_tuning.view, block, key)
     if not lesson_tuning.verdict:
         return [curves]
-    subject = f"{lesson_tuning.location.partition.directory}, {block['data']}"
     verdict = tag("b", lesson_tuning.verdict)
-    return [curves, tag("p", subject, tag("br"), verdict, class_="kv-sm")]
+    return [curves, tag("p", _subject(block), tag("br"), verdict, class_="kv-sm")]
+
+
+def _subject(block: LessonBlock) -> str:
+    return f"{block['tp']}, {block['data']}"
 
 
 def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
@@ -125,11 +126,10 @@ def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) 
     sizes = [interval.interval_bytes for interval in printed]
     today = lesson_tuning.today_bytes
     marked_row = sizes.index(today) if today in sizes else None
-    title = f"{lesson_tuning.location.partition.directory}, {block['data']}"
     rows = [_interval_row(interval.row) for interval in printed]
     heads = [say(f"workshop.{name}") for name in INTERVAL_HEADS]
     caption = say("workshop.sweep_below")
-    return titled_table(title, caption, heads, rows, "rrrrr", marked_row=marked_row)
+    return titled_table(_subject(block), caption, heads, rows, "rrrrr", marked_row=marked_row)
 
 
 TUNING = quiz_figure(_make_tuning, _draw_tuning, block_location.to_tuning, _tuning_on_paper)
@@ -149,7 +149,6 @@ class LessonIndexSize:
     `outcomes` has the result of each index size at the current interval.
     """
 
-    location: SegmentLocation
     curve: IndexSizeCurveView
     size_map: IndexSizeMapView
     outcomes: tuple[IndexSizeOutcome, ...]
@@ -157,13 +156,7 @@ class LessonIndexSize:
     today_bytes: int
 
 
-def _make_sizes(block: LessonBlock) -> LessonIndexSize:
-    location = block_location.locate(block)
-    return charts.view(_view_key(block, location), lambda: _sizes(location))
-
-
-def _sizes(location: SegmentLocation) -> LessonIndexSize:
-    source = open_source(location.partition.path)
+def _sizes(source: TuningSource) -> LessonIndexSize:
     config = source.total.today.config
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
     rounds = index_size.log_rounds(source)
@@ -186,7 +179,6 @@ def _sizes(location: SegmentLocation) -> LessonIndexSize:
     settings = today, today_bytes
     size_map = index_size_map.view(outcomes, costs, today=settings, considered=settings)
     return LessonIndexSize(
-        location=location,
         curve=curve,
         size_map=size_map,
         outcomes=outcomes[today],
@@ -211,16 +203,14 @@ def _sizes_on_paper(sizes: LessonIndexSize, block: LessonBlock, key: str) -> lis
     outcomes = [outcome for outcome in sizes.outcomes if outcome.index_bytes in printed]
     heads, cells = index_size_curve.table(outcomes, sizes.costs, SIZE_HEADS)
     marked_row = [outcome.index_bytes for outcome in outcomes].index(sizes.today_bytes)
-    title = f"{sizes.location.partition.directory}, {block['data']}"
-    return titled_table(title, sizes.curve.caption, heads, cells, "rrrrrr", marked_row=marked_row)
+    caption = sizes.curve.caption
+    return titled_table(_subject(block), caption, heads, cells, "rrrrrr", marked_row=marked_row)
 
 
-def _to_index_size(block: LessonBlock) -> Destination:
-    page, address = block_location.to_tuning(block)
-    return page, address | {page_state.TAB: "Index"}
-
-
-INDEX_SIZE = quiz_figure(_make_sizes, _draw_sizes, _to_index_size, _sizes_on_paper)
+_to_index_tab = partial(block_location.to_tab, block_location.to_tuning, "Index")
+INDEX_SIZE = quiz_figure(
+    partial(_cached, compute=_sizes), _draw_sizes, _to_index_tab, _sizes_on_paper
+)
 
 LINK_BITS_PER_US = 10_000  # 10 Gbit/s
 # response sizes; the last one is the default of max.partition.fetch.bytes
@@ -238,24 +228,17 @@ class FetchShare:
         cores: the number of CPU cores that FETCHES_PER_S lookups per second keep busy.
     """
 
-    location: SegmentLocation
     lookup_us: Range
     headers: float
     cores: Range
 
 
-def _make_share(block: LessonBlock) -> FetchShare:
-    location = block_location.locate(block)
-    return charts.view(_view_key(block, location), lambda: _share(location))
-
-
-def _share(location: SegmentLocation) -> FetchShare:
-    source = open_source(location.partition.path)
+def _share(source: TuningSource) -> FetchShare:
     case = source.total
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
     current = compute_current_cost(case.measurement, costs, case.today.interval_bytes)
     headers = float(current.row["headers_mean"])
-    return FetchShare(location, current.mean_us, headers, costs.cores(headers, FETCHES_PER_S))
+    return FetchShare(current.mean_us, headers, costs.cores(headers, FETCHES_PER_S))
 
 
 def sending_us(size_bytes: int) -> float:
@@ -275,26 +258,23 @@ def share_rows(fetch_share: FetchShare) -> Iterator[tuple[str, str, str, str]]:
         )
 
 
-def _draw_share(
-    fetch_share: FetchShare, block: LessonBlock, key: str, *, is_answered: bool
-) -> list[Part]:
-    partition = fetch_share.location.partition.directory
+def _draw_share(cost: FetchShare, block: LessonBlock, key: str, *, is_answered: bool) -> list[Part]:
     caption = say(
-        "fetch_share.below", headers=fetch_share.headers, partition=partition, source=block["data"]
+        "fetch_share.below", headers=cost.headers, partition=block["tp"], source=block["data"]
     )
     names = ("head_bytes", "head_lookup", "head_sending", "head_share")
     heads = [say(f"fetch_share.{name}") for name in names]
-    cells = list(share_rows(fetch_share))
+    cells = list(share_rows(cost))
     if not is_answered:
         cells = [(size, UNKNOWN, sending, UNKNOWN) for size, _, sending, _ in cells]
     parts = titled_table(say("fetch_share.title"), caption, heads, cells, "rrrr")
     if is_answered:
-        text = say("fetch_share.cores", fetches=FETCHES_PER_S, **fetch_share.cores._asdict())
+        text = say("fetch_share.cores", fetches=FETCHES_PER_S, **cost.cores._asdict())
         parts.append(tag("p", text, class_="kv-sm"))
     return parts
 
 
-FETCH_SHARE = quiz_figure(_make_share, _draw_share, block_location.to_tuning)
+FETCH_SHARE = quiz_figure(partial(_cached, compute=_share), _draw_share, block_location.to_tuning)
 
 SettingNames = tuple[tuple[Setting, ...], str]  # settings, and a release of Kafka
 
