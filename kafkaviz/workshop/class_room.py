@@ -69,35 +69,24 @@ class StuckSeat:
 
 @dataclass(kw_only=True)
 class Seat:
-    """A learner's seat and answers.
-
-    Attributes:
-        answers: a letter or SOLVED, by (lesson, step number, whether it is a task).
-        tries: hashes of the wrong answers, by task.
-    """
+    """A learner's seat. Answers are a letter or SOLVED, by (lesson, step, whether it is a task)."""
 
     number: int
     token: str
     seen_at: float
     has_raised_hand: bool = False
     answers: dict[tuple[str, int, bool], str] = field(default_factory=dict)
-    tries: dict[StepKey, set[int]] = field(default_factory=dict)
+    tries: dict[StepKey, set[int]] = field(default_factory=dict)  # hashes of wrong answers, by task
 
 
 @dataclass(frozen=True)
 class StepTally:
-    """The answers of a class at one step, as numbers of learners.
+    """The answers of a class at one step, as numbers of learners."""
 
-    Attributes:
-        letters: learners per chosen letter.
-        tried: learners with only wrong answers to the task.
-        seats: learners who are present or have answered.
-    """
-
-    letters: dict[str, int]
+    letters: dict[str, int]  # learners per chosen letter
     solved: int
-    tried: int
-    seats: int
+    tried: int  # learners with only wrong answers to the task
+    seats: int  # learners who are present or have answered
 
     @property
     def chosen(self) -> int:
@@ -106,17 +95,11 @@ class StepTally:
 
 @dataclass(frozen=True)
 class ClassPosition:
-    """The step that the teacher shows.
+    """The step that the teacher shows."""
 
-    Attributes:
-        step: None until the teacher shows a step.
-        track: "short", or "" for the track of all steps.
-        revision: rises by 1 with each new step or track, and with each reveal of answers.
-    """
-
-    step: StepKey | None = None
-    track: str = ""
-    revision: int = 0
+    step: StepKey | None = None  # None until the teacher shows a step
+    track: str = ""  # "short", or "" for the track of all steps
+    revision: int = 0  # rises by 1 with each new step or track, and with each reveal of answers
 
 
 class ClassRoom:

@@ -94,10 +94,7 @@ def toggle_parameter(name: str) -> None:
 
 
 def answers() -> dict[tuple[str, int, bool], str]:
-    """Returns the reader's answers, by (lesson, step number, whether it answers a task).
-
-    An answer is the letter of a choice, or SOLVED for a task.
-    """
+    """Returns the reader's answers: a letter or SOLVED, by (lesson, step, whether it is a task)."""
     matches = ANSWER.findall(st.query_params.get(workshop.ANSWERS, ""))[:MAX_ANSWERS]
     return {(name, int(part), letter == SOLVED): letter for name, part, letter in matches}
 

@@ -39,8 +39,7 @@ _opened_samples: dict[tuple[Path, str], _OpenedSample] = {}  # by folder and nam
 def locate(block: LessonBlock) -> SegmentLocation:
     """Returns the sample, topic-partition and segment named in a block of a lesson file.
 
-    Raises:
-        CannotOpen: the sample cannot be read, or lacks the topic-partition or segment.
+    Raises CannotOpen if the sample cannot be read, or lacks the topic-partition or segment.
     """
     for key in ("data", "tp"):
         if block[key] is None:

@@ -48,21 +48,14 @@ WORDS_WIDTH = 3.2
 
 
 class CeilingCase(NamedTuple):
-    """The result of a rule for one target.
+    """The result of a rule for one target."""
 
-    Attributes:
-        target: the key to find; None in an index without entries.
-        answer_slot: the slot that the rule returns; None if the figure has no column for it.
-        words: the rule's result in words.
-        is_right: whether the result is right; None if the rule is incomplete.
-    """
-
-    target: int | None
+    target: int | None  # the key to find; None in an index without entries
     floor_slot: int
     ceiling: int
-    answer_slot: int | None
-    words: str
-    is_right: bool | None
+    answer_slot: int | None  # the slot that the rule returns; None if no column shows it
+    words: str  # the rule's result
+    is_right: bool | None  # None if the rule is incomplete
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,6 @@ def _draw_log(
 
 
 def _reason_text(check: CleanerCheck) -> str:
-    """Returns why the cleaner takes the log, or why not."""
     decision = check.log.decision
     if decision.cleanable_bytes:
         return render(compaction_view.describe_reason(decision, check.log.settings))

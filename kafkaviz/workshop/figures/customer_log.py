@@ -41,20 +41,14 @@ EXPIRATION_MS = int(_broker_default("producer.id.expiration.ms"))
 
 @dataclass(frozen=True, kw_only=True)
 class TopicSettings:
-    """The settings of the example topic and of its log cleaner.
-
-    Attributes:
-        open_week: the week, from 0, whose first batch begins a transaction that never ends; -1:
-            no week.
-        broken_segment: the base offset of a segment with an unreadable first batch; -1: no segment.
-    """
+    """The settings of the example topic and of its log cleaner."""
 
     rules: CompactionRules = field(default_factory=CompactionRules)
     delete_retention_ms: int = DAY_MS
     segment_ms: int = lesson_logs.WEEKLY.segment_ms
     most_keys: int = MAX_KEYS
-    open_week: int = -1
-    broken_segment: int = -1
+    open_week: int = -1  # or the week, from 0, whose first batch begins an endless transaction
+    broken_segment: int = -1  # or the base offset of a segment with an unreadable first batch
 
     @property
     def log(self) -> LogConfig:
@@ -66,19 +60,13 @@ class TopicSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class CleanerCheck:
-    """One check of the log by the cleaner, and the cleaning that may follow.
-
-    Attributes:
-        cleaning: None if the cleaner does not take the log, or if the cleaning fails.
-        error: Kafka's exception if the cleaning fails.
-        segments: the segments after the check.
-    """
+    """One check of the log by the cleaner, and the cleaning that may follow."""
 
     now_ms: int
     log: DecidedLog
-    cleaning: Cleaning | None
-    error: str | None
-    segments: tuple[SegmentView, ...]
+    cleaning: Cleaning | None  # None if the cleaner does not take the log, or if the cleaning fails
+    error: str | None  # Kafka's exception if the cleaning fails
+    segments: tuple[SegmentView, ...]  # the segments after the check
 
     @property
     def first_dirty_offset(self) -> int:

@@ -31,17 +31,10 @@ class CodeText:
 
 @dataclass(frozen=True)
 class Chart:
-    """A Plotly figure.
-
-    Attributes:
-        draw: returns the Plotly figure, given (view, "light" or "dark").
-        view_key: a cache key for everything that the view depends on.
-    """
-
-    draw: charts.Draw
+    draw: charts.Draw  # returns the Plotly figure, given (view, "light" or "dark")
     view: Any
     key: str
-    view_key: Hashable
+    view_key: Hashable  # a cache key for everything that the view depends on
     alt: str
 
 
@@ -65,7 +58,7 @@ class Group:
 Part = Html | Markdown | CodeText | Chart | Component | Group
 # Any stands for the view that the `make` of the same LessonFigure returns
 Draw = Callable[[Any, LessonBlock, str], Sequence[Part]]
-Destination = tuple[str, dict[str, str]]
+Destination = tuple[str, dict[str, str]]  # a page of the app, and its URL parameters
 
 
 def render(parts: Iterable[Part]) -> None:
@@ -102,16 +95,11 @@ def drawing(
     block: LessonBlock,
     key: str,
     *,
-    title: str = "",
-    words: str = "",
+    title: str = "",  # the view's title by default
+    words: str = "",  # the alternative text after the title; the view's caption by default
     below: Html | None = None,
 ) -> Group:
-    """Returns a chart in a frame with title and caption.
-
-    Args:
-        title: defaults to the view's title.
-        words: the alternative text after the title; by default the view's caption.
-    """
+    """Returns a chart in a frame with title and caption."""
     title = title or view.title
     alt = say("common.titled", title=title, below=words or view.caption)
     head = elements.figure_head_html(title, view.caption)
@@ -134,21 +122,13 @@ def titled_table(
 
 @dataclass(frozen=True)
 class LessonFigure:
-    """A kind of figure: how to make a view from a lesson block, and how to draw the view.
+    """A kind of figure: how to make a view from a lesson block, and how to draw the view."""
 
-    Attributes:
-        make: returns the view that a block describes.
-        draw: returns the parts of the figure, given (view, block, key).
-        destination: returns the app page that shows more, and the URL parameters for that page.
-        paper: like `draw`, for print; None: use `draw`.
-        question: like `draw`, for use before the reader has answered; None: use `draw`.
-    """
-
-    make: Callable[[LessonBlock], Any]
-    draw: Draw
-    destination: Callable[[LessonBlock], Destination]
-    paper: Draw | None = None
-    question: Draw | None = None
+    make: Callable[[LessonBlock], Any]  # returns the view that a block describes
+    draw: Draw  # returns the parts of the figure, given (view, block, key)
+    destination: Callable[[LessonBlock], Destination]  # the app page that shows more
+    paper: Draw | None = None  # like `draw`, for print; None: use `draw`
+    question: Draw | None = None  # like `draw`, before the reader has answered; None: use `draw`
 
 
 def quiz_figure(
@@ -165,28 +145,19 @@ def quiz_figure(
 def drawn_figure(
     make: Callable[[LessonBlock], Any],
     destination: Callable[[LessonBlock], Destination],
-    figures: tuple[charts.Draw, charts.Draw],
+    figures: tuple[charts.Draw, charts.Draw],  # the chart, and the chart before the answer
     *,
-    heads: Sequence[str],
+    heads: Sequence[str],  # message keys
     rows: Callable[[Any], Iterable[Sequence[str]]],
-    kinds: str,
+    kinds: str,  # a letter per column, see `table_html`
     marked_row: Callable[[Any], int | None] = lambda _view: None,
-    words: Callable[[Any], str] = lambda view: view.caption,
+    words: Callable[[Any], str] = lambda view: view.caption,  # the alternative text
     question_words: Callable[[Any], str] = lambda view: view.caption,
-    has_table_below: bool = False,
+    has_table_below: bool = False,  # whether the screen shows the table too
     legend: Callable[[], Html | None] = lambda: None,
-    answer_legend: Callable[[Any], Html | None] = lambda _view: None,
+    answer_legend: Callable[[Any], Html | None] = lambda _view: None,  # None: `legend`
 ) -> LessonFigure:
-    """Returns a kind of figure that is a chart on screen and a table in print.
-
-    Args:
-        figures: two functions; the first draws the chart, the second the chart before the answer.
-        heads: the message keys of the table's column headings.
-        kinds: one letter per column, see `table_html`.
-        words: returns the alternative text of the chart.
-        has_table_below: whether the screen shows the table too.
-        answer_legend: returns the legend after the answer; None: use `legend`.
-    """
+    """Returns a kind of figure that is a chart on screen and a table in print."""
     figure, question_figure = figures
 
     def table(view: Any) -> Html:

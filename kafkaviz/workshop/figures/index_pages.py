@@ -42,19 +42,13 @@ NO_LABELS = {"showgrid": False, "showticklabels": False, "ticks": "", "title": N
 
 @dataclass(frozen=True)
 class PagesLane:
-    """An index at one size, and the lookup of its newest entry.
-
-    Attributes:
-        probed_pages: the pages that the lookup reads, in the order of their first probe.
-        fresh_pages: the pages of `probed_pages` that the lookup at the smaller size did not read.
-        hot_pages: the pages in memory: read at the smaller size, or written since.
-    """
+    """An index at one size, and the lookup of its newest entry."""
 
     entries: int
     pages: int
-    probed_pages: tuple[int, ...]
-    fresh_pages: tuple[int, ...]
-    hot_pages: tuple[int, ...]
+    probed_pages: tuple[int, ...]  # pages that the lookup reads, in the order of their first probe
+    fresh_pages: tuple[int, ...]  # those that the lookup at the smaller size did not read
+    hot_pages: tuple[int, ...]  # pages in memory: read at the smaller size, or written since
 
 
 @dataclass(frozen=True)

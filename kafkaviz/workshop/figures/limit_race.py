@@ -67,24 +67,16 @@ TICKS = 6
 
 @dataclass(frozen=True, kw_only=True)
 class RaceLine:
-    """A line of the figure: how a segment approaches one limit.
-
-    Attributes:
-        roll_text, early_text: the amount that counts toward the limit, at the roll and at
-            `LimitRaceView.early_ms`.
-        points: (n, 2) array: ms since the segment's first append, share of the limit from 0 to 1.
-        reached_ms: when the segment would reach the limit if no other limit rolled it; None if
-            after the end of the figure.
-    """
+    """A line of the figure: how a segment approaches one limit."""
 
     cause: RollCause
     name: str
     limit_text: str
-    roll_text: str
-    early_text: str
-    points: np.ndarray
+    roll_text: str  # the amount that counts toward the limit, at the roll
+    early_text: str  # the same amount at `LimitRaceView.early_ms`
+    points: np.ndarray  # (n, 2): ms since the segment's first append, share of the limit (0 to 1)
     share_at_roll: float
-    reached_ms: int | None
+    reached_ms: int | None  # if no other limit rolled the segment; None: after the figure's end
 
 
 @dataclass(frozen=True, kw_only=True)

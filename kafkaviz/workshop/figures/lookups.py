@@ -72,11 +72,6 @@ def _rows(context: LookupContext) -> dict:
 
 
 def _search(context: LookupContext, target: int) -> dict:
-    """Returns the slot that is found, positions in the .log, and texts.
-
-    The positions are `from` (where the read begins), `passed` (batches before the result) and
-    `batch` (the result).
-    """
     scan = context.result.scan
     batch = _batch_position(context)
     reads = {batch_read.position for batch_read in scan.reads} if scan else set()
@@ -90,8 +85,8 @@ def _search(context: LookupContext, target: int) -> dict:
         "target": target,
         "slot": context.result.searches[0].slot_search.slot,
         "from": scan.from_position if scan else 0,
-        "passed": passed_positions,
-        "batch": batch,
+        "passed": passed_positions,  # batches before the result
+        "batch": batch,  # the result
         "below": say("workshop.entries_below"),
         "slot_word": say("workshop.slot"),
         "here": say("workshop.entries_here", target=target),
@@ -224,36 +219,25 @@ HEAD = -1  # the index that stands for the node before the first key
 
 @dataclass(frozen=True)
 class KeyComparison:
-    """One step of a search in a skip list: a key is compared with the target.
+    """One step of a search in a skip list: a key is compared with the target."""
 
-    Attributes:
-        level: the level of the list, from 1 at the bottom.
-        place: the index of the key.
-        is_right: whether the key is at most the target, so that the search moves right.
-    """
-
-    level: int
-    place: int
-    is_right: bool
+    level: int  # the level of the list, from 1 at the bottom
+    place: int  # the index of the key
+    is_right: bool  # whether the key is at most the target, so that the search moves right
 
 
 @dataclass(frozen=True, kw_only=True)
 class SkipListView:
-    """A skip list, and one search in it.
-
-    Attributes:
-        heights: the number of levels of each key.
-        floor: the index of the greatest key that is at most the target, or HEAD.
-    """
+    """A skip list, and one search in it."""
 
     title: str
     question: str
     caption: str
     keys: tuple[int, ...]
-    heights: tuple[int, ...]
+    heights: tuple[int, ...]  # the number of levels of each key
     target: int
     comparisons: tuple[KeyComparison, ...]
-    floor: int
+    floor: int  # the index of the greatest key that is at most the target, or HEAD
 
 
 def skip_list_view(keys: Sequence[int], target: int, partition: str, source: str) -> SkipListView:
@@ -282,10 +266,9 @@ def skip_list_view(keys: Sequence[int], target: int, partition: str, source: str
 
 
 def even_heights(count: int) -> tuple[int, ...]:
-    """Returns the number of levels of each node.
+    """Returns the number of levels of each node. Java draws these numbers at random.
 
-    Java draws these numbers at random. Here they are distributed evenly: every 4th node has a
-    second level, every 8th a third level, and so on.
+    Here every 4th node has a second level, every 8th a third level, and so on.
     """
     levels = [4 << level for level in range(count.bit_length())]
     return tuple(1 + sum(number % nodes == 0 for nodes in levels) for number in range(1, count + 1))

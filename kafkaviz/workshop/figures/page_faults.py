@@ -45,22 +45,17 @@ class ImageNote:
 class PageFaultsView:
     """An image of the pages that lookups read. x is the number of index entries, y is the page.
 
-    Attributes:
-        end_page: the size of the index in pages, not rounded.
-        row_pages: the number of pages in a row of the image.
-        lookup_counts: (rows, columns) array: the lookups that read a page, summed over the pages of
-            the row. Each column stands for the same number of new entries.
-        dots: (n, 3) array: entries, page and number of page faults.
+    A row stands for `row_pages` pages. All columns stand for the same number of new entries.
     """
 
     title: str
     caption: str
     entries: int
     pages: int
-    end_page: float
+    end_page: float  # the size of the index in pages, not rounded
     row_pages: int
-    lookup_counts: np.ndarray
-    dots: np.ndarray
+    lookup_counts: np.ndarray  # (rows, columns): the lookups that read a page, summed per row
+    dots: np.ndarray  # (n, 3): entries, page and number of page faults
     notes: tuple[ImageNote, ...]
 
     @property

@@ -53,24 +53,17 @@ RELEASES = ("clock", "first_append", "first_batch", "no_timestamps")
 
 @dataclass(frozen=True, kw_only=True)
 class RollClockView:
-    """The times of a roll, in ms since the largest timestamp of the segment's first batch.
-
-    Attributes:
-        batches: the largest timestamp of each batch in the segment.
-        incoming: the first and the largest timestamp of the batch whose append rolled the segment.
-        between: a text such as "604 900 000 ms > 604 800 000 ms": the time between the two batches,
-            and `segment_ms`.
-    """
+    """The times of a roll, in ms since the largest timestamp of the segment's first batch."""
 
     title: str
     caption: str
-    batches: tuple[int, ...]
-    incoming: tuple[int, int]
+    batches: tuple[int, ...]  # the largest timestamp of each batch in the segment
+    incoming: tuple[int, int]  # first and largest timestamp of the batch whose append rolled it
     segment_ms: int
     first_text: str
     incoming_text: str
     limit_text: str
-    between: str
+    between: str  # such as "604 900 000 ms > 604 800 000 ms": time between both, and limit
     start_ms: float
     end_ms: float
 
@@ -280,7 +273,6 @@ def growth_view(block: LessonBlock) -> GrowthView:
 def _draw_growth(
     growth_view: GrowthView, block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
-    """Draws the growing log; before the answer, only its first step."""
     data: dict[str, Any] = growth_figure.browser_payload(growth_view) | stepper_data(block, key)
     if not is_answered:
         data |= {"begin": 0, "steps": data["steps"][:1], "key": f"{data['key']} ?"}

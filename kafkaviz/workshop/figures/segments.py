@@ -244,18 +244,12 @@ COMMAND = "kafka-dump-log.sh --files"
 
 @dataclass(frozen=True)
 class IndexDump:
-    """The dump of an .index file.
-
-    Attributes:
-        entries: a line per entry; only the first entries if the file has many.
-        count: the number of entries in the file.
-        mismatches: the last lines: a heading, then one line per wrong entry; () if none.
-    """
+    """The dump of an .index file."""
 
     path: str
-    entries: tuple[str, ...]
-    count: int
-    mismatches: tuple[str, ...]
+    entries: tuple[str, ...]  # a line per entry; only the first entries if the file has many
+    count: int  # the number of entries in the file
+    mismatches: tuple[str, ...]  # a heading, then one line per wrong entry; () if none
 
 
 def _make_dump(block: LessonBlock) -> IndexDump:

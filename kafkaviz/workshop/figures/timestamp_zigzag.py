@@ -37,47 +37,32 @@ class TimedRecord(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ZigzagView:
-    """The records around a target timestamp, and the result of a lookup.
-
-    Attributes:
-        running_ms: the largest timestamp up to each record, including the record.
-        lowest_ms: the timestamp at the figure's lower edge. Older records are drawn on the edge.
-        closest: the record closest in time to the target; None if that is the answer.
-    """
+    """The records around a target timestamp, and the result of a lookup."""
 
     title: str
     question: str
     caption: str
     target_ms: int
     records: tuple[TimedRecord, ...]
-    running_ms: tuple[int, ...]
+    running_ms: tuple[int, ...]  # the largest timestamp up to and including each record
     entries: tuple[TimedRecord, ...]
-    lowest_ms: int
+    lowest_ms: int  # the figure's lower edge, on which older records are drawn
     start_offset: int
     answer: TimedRecord
-    closest: TimedRecord | None
+    closest: TimedRecord | None  # the record closest to the target; None if it is the answer
 
 
 def view(
     *,
     target_ms: int,
     records: tuple[TimedRecord, ...],
-    newest_before_ms: int,
-    entries: tuple[TimedRecord, ...],
-    start_offset: int,
-    answer: TimedRecord,
-    segment: str,
+    newest_before_ms: int,  # the largest timestamp in the segment before `records`; -1: none
+    entries: tuple[TimedRecord, ...],  # time index entries with offsets among the records
+    start_offset: int,  # the base offset of the first batch that the lookup reads
+    answer: TimedRecord,  # the record that Kafka returns
+    segment: str,  # the topic-partition and the segment
     source: str,
 ) -> ZigzagView:
-    """Returns the records around a target timestamp.
-
-    Args:
-        newest_before_ms: the largest timestamp in the segment before `records`; -1: none.
-        entries: the entries of the time index whose offsets are among the records.
-        start_offset: the base offset of the first batch that the lookup reads.
-        answer: the record that Kafka returns.
-        segment: the topic-partition and the segment as text.
-    """
     times = [record.timestamp_ms for record in records]
     running = tuple(accumulate(times, max, initial=newest_before_ms))[1:]
     late = sum(time_ms < newest_ms for time_ms, newest_ms in zip(times, running, strict=True))

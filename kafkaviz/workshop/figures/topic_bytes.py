@@ -35,16 +35,11 @@ HEADS = (
 
 
 class WrittenLog(NamedTuple):
-    """The size of a log if its records were written in one of four ways (`kind`).
+    """The size of a log if its records were written in one of four ways (`kind`)."""
 
-    Attributes:
-        kind: "today" (as written), "codec" (compressed), "batches" (in larger batches) or "both".
-        record_bytes: the bytes after the batch headers.
-    """
-
-    kind: str
+    kind: str  # "today" (as written), "codec" (compressed), "batches" (in larger ones) or "both"
     batches: int
-    record_bytes: int
+    record_bytes: int  # the bytes after the batch headers
 
     @property
     def header_bytes(self) -> int:

@@ -51,16 +51,11 @@ def _interval_row(row: np.void) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class LessonTuning:
-    """The estimated cost of several index intervals for a topic-partition.
-
-    Attributes:
-        intervals: the cost of each index interval that was tried.
-        verdict: the recommendation in one line; "" if there is none.
-    """
+    """The estimated cost of several index intervals for a topic-partition."""
 
     view: curve.TuningCurveView
-    intervals: tuple
-    verdict: str
+    intervals: tuple  # the cost of each index interval that was tried
+    verdict: str  # the recommendation in one line; "" if there is none
     today_bytes: int
 
 
@@ -144,14 +139,11 @@ SIZE_HEADS = (
 
 @dataclass(frozen=True, kw_only=True)
 class LessonIndexSize:
-    """The segments of a topic-partition with other index sizes and other index intervals.
-
-    `outcomes` has the result of each index size at the current interval.
-    """
+    """The segments of a topic-partition with other index sizes and other index intervals."""
 
     curve: IndexSizeCurveView
     size_map: IndexSizeMapView
-    outcomes: tuple[IndexSizeOutcome, ...]
+    outcomes: tuple[IndexSizeOutcome, ...]  # the result of each size at the current interval
     costs: LookupCosts
     today_bytes: int
 
@@ -220,17 +212,11 @@ FETCHES_PER_S = 10_000
 
 @dataclass(frozen=True)
 class FetchShare:
-    """The mean cost of a lookup in a topic-partition.
+    """The mean cost of a lookup in a topic-partition."""
 
-    Attributes:
-        lookup_us: the estimated time in microseconds, if all pages are in the page cache.
-        headers: the number of batch headers that a lookup reads.
-        cores: the number of CPU cores that FETCHES_PER_S lookups per second keep busy.
-    """
-
-    lookup_us: Range
-    headers: float
-    cores: Range
+    lookup_us: Range  # estimated, if all pages are in the page cache
+    headers: float  # the number of batch headers that a lookup reads
+    cores: Range  # CPU cores that FETCHES_PER_S lookups per second keep busy
 
 
 def _share(source: TuningSource) -> FetchShare:

@@ -111,26 +111,16 @@ class Client(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Damage:
-    """A copy that one fault has damaged, and what the fault changed.
-
-    Attributes:
-        file: the damaged file's original name; for a changed setting, the partition directory's
-            name.
-        start, stop: the range of bytes that changed or were removed; empty if there are none.
-        before, after: the file's content before and after the damage; None without a file.
-        new_name: the new name of a renamed file.
-        target_offset: the client looks up the timestamp of the record at this offset; None for a
-            client that looks up no timestamp.
-    """
+    """A copy that one fault has damaged, and what the fault changed."""
 
     copy: LogCopy
-    file: str
-    start: int = 0
-    stop: int = 0
-    before: bytes | None = None
-    after: bytes | None = None
-    new_name: str | None = None
-    target_offset: int | None = None
+    file: str  # the original name; for a changed setting, the partition directory
+    start: int = 0  # the first byte that changed or was removed
+    stop: int = 0  # the byte after the last one that did; `start` if there are none
+    before: bytes | None = None  # the file's content before the damage; None without a file
+    after: bytes | None = None  # the content after the damage; None if the file is gone
+    new_name: str | None = None  # the new name of a renamed file
+    target_offset: int | None = None  # the client looks up the timestamp of this record, if any
 
     @property
     def is_of_file(self) -> bool:
@@ -139,19 +129,12 @@ class Damage:
 
 @dataclass(frozen=True)
 class Fault:
-    """A way to damage a copy.
+    """A way to damage a copy."""
 
-    Attributes:
-        damage: damages the copy at a place (a byte, a slot or an amount).
-        places: returns the possible places; NOTHING_TO_CHOOSE if there is only one.
-        has_kill: whether the broker is killed before the damage, not shut down cleanly.
-        client: the client that reads the log after start-up.
-    """
-
-    damage: Callable[[LogCopy, int], Damage]
-    places: Callable[[LogCopy], range] = lambda _copy: NOTHING_TO_CHOOSE
-    has_kill: bool = False
-    client: Client = Client.ALL_OFFSETS
+    damage: Callable[[LogCopy, int], Damage]  # damages the copy at a place: a byte, slot or amount
+    places: Callable[[LogCopy], range] = lambda _copy: NOTHING_TO_CHOOSE  # the possible places
+    has_kill: bool = False  # whether the broker is killed before the damage, not shut down cleanly
+    client: Client = Client.ALL_OFFSETS  # reads the log after start-up
 
     def default_place(self, copy: LogCopy) -> int:
         """Returns the place in the middle."""

@@ -72,21 +72,13 @@ class DeliveredRange:
 
 @dataclass(frozen=True, kw_only=True)
 class ClientReading:
-    """The result of a client that reads the log.
+    """The result of a client that reads the log."""
 
-    Attributes:
-        ranges: the delivered records in order; empty for a client that looks up a timestamp.
-        answer: the offset that was found for a timestamp, or None.
-        error_class: the error's class in Kafka; "" if Kafka has none.
-        error_offset: the requested offset when the error came.
-        start_offset, end_offset: the bounds of the log.
-    """
-
-    ranges: tuple[DeliveredRange, ...] = ()
-    answer: int | None = None
+    ranges: tuple[DeliveredRange, ...] = ()  # in order; empty if a timestamp is looked up
+    answer: int | None = None  # the offset that was found for a timestamp
     error: Text | None = None
-    error_class: str = ""
-    error_offset: int | None = None
+    error_class: str = ""  # the class in Kafka; "" if Kafka has none
+    error_offset: int | None = None  # the requested offset when the error came
     start_offset: int = 0
     end_offset: int = 0
 
@@ -98,24 +90,17 @@ class ClientReading:
 
 @dataclass(frozen=True, kw_only=True)
 class StartTrial:
-    """Broker start-up on a damaged copy, and what a client reads afterwards.
+    """Broker start-up on a damaged copy, and what a client reads afterwards."""
 
-    Attributes:
-        copy: the undamaged copy.
-        reading: the result from the damaged copy; empty if the broker does not open the log.
-        expected_reading: the result from the undamaged copy.
-        timestamp_ms: the timestamp that the client looks up; None for other clients.
-    """
-
-    copy: LogCopy
+    copy: LogCopy  # the undamaged copy
     damage: Damage
     client: Client
     restart: Restart
     start: StartOutcome
     read: ReadOutcome
-    reading: ClientReading
-    expected_reading: ClientReading
-    timestamp_ms: int | None = None
+    reading: ClientReading  # empty if the broker does not open the log
+    expected_reading: ClientReading  # the result from the undamaged copy
+    timestamp_ms: int | None = None  # what the client looks up; None for other clients
 
     @property
     def steps(self) -> tuple[StartupStep, ...]:
@@ -298,10 +283,8 @@ def new_findings(
 def check_copy(broker: Broker, copy: LogCopy) -> tuple[Finding, ...]:
     """Returns the findings about a copy, checked as if after a clean shutdown.
 
-    The checkpoints of `broker`, the original directory, are copied too.
-
-    Raises:
-        CannotOpen: the temporary directory cannot be read.
+    The checkpoints of `broker`, the original directory, are copied too. Raises CannotOpen if the
+    copy cannot be read.
     """
     with tempfile.TemporaryDirectory(prefix="kafkaviz-copy-") as folder:
         root = Path(folder)

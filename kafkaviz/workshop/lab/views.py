@@ -53,19 +53,13 @@ class HexRow:
 
 @dataclass(frozen=True, kw_only=True)
 class DamageView:
-    """A description of the damage, and the bytes around it.
-
-    Attributes:
-        stop: how the broker was shut down.
-        before, after: the rows of bytes; empty if no byte changed.
-        note_before, note_after: texts next to the bytes, or instead of them.
-    """
+    """A description of the damage, and the bytes around it."""
 
     title: str
-    stop: str
-    before: tuple[HexRow, ...]
+    stop: str  # how the broker was shut down
+    before: tuple[HexRow, ...]  # rows of bytes; empty if no byte changed
     after: tuple[HexRow, ...]
-    note_before: str
+    note_before: str  # a text next to the bytes, or instead of them
     note_after: str
 
 
@@ -221,31 +215,22 @@ class OffsetStrip:
     """Two bars of offsets: `before` for the undamaged log, `after` for the damaged log.
 
     A place on a bar is a number from 0 (left end) to 1 (right end).
-
-    Attributes:
-        segments: the place where each segment starts, without the first segment.
-        broken: the places of the damaged segment's start and end; None if no file was damaged.
-        text: a description for screen readers.
     """
 
     before: OffsetBar
     after: OffsetBar
-    segments: tuple[float, ...]
-    broken: tuple[float, float] | None
-    text: str
+    segments: tuple[float, ...]  # where each segment starts, without the first segment
+    broken: tuple[float, float] | None  # the damaged segment's ends; None if no file was damaged
+    text: str  # a description for screen readers
 
 
 @dataclass(frozen=True)
 class TrialView:
-    """Broker start-up on a damaged copy, and a client's reading.
-
-    Attributes:
-        rows: (name, a line per action), for `kafkaviz check`, the broker and the client.
-    """
+    """Broker start-up on a damaged copy, and a client's reading."""
 
     title: str
     strip: OffsetStrip
-    rows: tuple[tuple[str, tuple[str, ...]], ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]  # check, broker, client: name, a line per action
     note: str
 
 

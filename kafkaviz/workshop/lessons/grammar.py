@@ -71,32 +71,19 @@ class Key:
 
 @dataclass(frozen=True)
 class BlockKind:
-    """A kind of block.
-
-    Attributes:
-        is_wide: whether the figure is drawn below the text instead of next to it.
-        setting_key: parses the values of keys that are log settings; None if the block must not
-            contain log settings.
-    """
-
     keys: Mapping[str, Key]
-    is_wide: bool = False
-    setting_key: Key | None = None
+    is_wide: bool = False  # whether the figure is drawn below the text instead of next to it
+    setting_key: Key | None = None  # parses log settings; None if the block must not contain any
 
 
 @dataclass(frozen=True)
 class LessonBlock:
-    """A block of a lesson step: a figure, a question, an exercise or a note.
-
-    Attributes:
-        values: the parsed value by key; a tuple for a repeatable key.
-        lines: (key, text) per entry, in order.
-    """
+    """A block of a lesson step: a figure, a question, an exercise or a note."""
 
     kind: str
     line: int
-    values: Mapping[str, Any]  # the type depends on the key's `parse`
-    lines: tuple[tuple[str, str], ...]
+    values: Mapping[str, Any]  # parsed by the key's `parse`; a tuple for a repeatable key
+    lines: tuple[tuple[str, str], ...]  # (key, text) per entry, in order
     settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     def __getitem__(self, key: str) -> Any:

@@ -35,18 +35,12 @@ WIDE_DIGITS = {0xFF10 + digit: str(digit) for digit in range(10)}
 
 @dataclass(frozen=True)
 class LessonTask:
-    """The task and the right answer of an exercise.
+    """The task and the right answer of an exercise."""
 
-    Attributes:
-        kind: NUMBERS, CHOICE or RULE.
-        answer: the right answer; for RULE, the keys of the index on which rules are tested.
-        bytes_text: hexadecimal bytes that are shown with the task; "" if none.
-    """
-
-    kind: str
-    answer: tuple
+    kind: str  # NUMBERS, CHOICE or RULE
+    answer: tuple  # for RULE, the keys of the index on which rules are tested
     choices: tuple[str, ...] = ()
-    bytes_text: str = ""
+    bytes_text: str = ""  # hexadecimal bytes that are shown with the task
 
 
 def task(block: LessonBlock) -> LessonTask:
