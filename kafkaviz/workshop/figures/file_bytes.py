@@ -170,11 +170,9 @@ def attribute_rows(batches: tuple[SampleBatch, ...]) -> Iterator[tuple[str, ...]
 
 def _values(header: np.void) -> tuple[str, ...]:
     flags = (
-        batch.is_log_append_time,
-        batch.is_transactional,
-        batch.is_control,
-        batch.has_delete_horizon,
-    )
+        batch.is_log_append_time, batch.is_transactional,
+        batch.is_control, batch.has_delete_horizon,
+    )  # fmt: skip
     producer = ("producer_id", "producer_epoch", "base_sequence")
     bits = f"{int(header['attributes']) & LOW_BITS:08b}"
     return (

@@ -271,6 +271,16 @@ TASK_KEYS = {  # the additional keys that each kind of exercise requires
     "dirty-ratio": ("log", "day"),
     "stays": ("log", "day", "segment"),
 }
+EXERCISE_KEYS = {
+    "of": Key(choice_parser(*TASK_KEYS), is_required=True), "ask": REQUIRED, "hint": Key(),
+    "solution": REQUIRED, **SEGMENT_KEYS, "set": Key(choice_parser(*PRACTICE)),
+    "target": Key(parse_integer), "search": RELEASE, "warm": NATURAL, "after-probes": NATURAL,
+    "file": Key(choice_parser(".index", ".timeindex")), "slot": NATURAL, "limit": NATURAL,
+    "bytes": Key(parse_hex), "story": Key(choice_parser(*STORIES)), "step": NATURAL,
+    "workload": Key(parse_name), "batch-bytes": NATURAL, "interval": NATURAL, "batches": NATURAL,
+    "keys": Key(parse_naturals), "rule": Key(parse_rule), **REPLICA_KEYS,
+    "log": Key(choice_parser(*CUSTOMER_LOGS)), "day": NATURAL,
+}  # fmt: skip
 
 
 def _figure_kind(
@@ -351,35 +361,7 @@ KINDS: dict[str, BlockKind] = {
     "predict": BlockKind(
         {"ask": REQUIRED, "choice": REPEATED, "right": REQUIRED, "reveal": REQUIRED}
     ),
-    "exercise": BlockKind(
-        {
-            "of": Key(choice_parser(*TASK_KEYS), is_required=True),
-            "ask": REQUIRED,
-            "hint": Key(),
-            "solution": REQUIRED,
-            **SEGMENT_KEYS,
-            "set": Key(choice_parser(*PRACTICE)),
-            "target": Key(parse_integer),
-            "search": RELEASE,
-            "warm": NATURAL,
-            "after-probes": NATURAL,
-            "file": Key(choice_parser(".index", ".timeindex")),
-            "slot": NATURAL,
-            "limit": NATURAL,
-            "bytes": Key(parse_hex),
-            "story": Key(choice_parser(*STORIES)),
-            "step": NATURAL,
-            "workload": Key(parse_name),
-            "batch-bytes": NATURAL,
-            "interval": NATURAL,
-            "batches": NATURAL,
-            "keys": Key(parse_naturals),
-            "rule": Key(parse_rule),
-            **REPLICA_KEYS,
-            "log": Key(choice_parser(*CUSTOMER_LOGS)),
-            "day": NATURAL,
-        }
-    ),
+    "exercise": BlockKind(EXERCISE_KEYS),
     "break-it": BlockKind(
         {"data": REQUIRED_NAME, "tp": REQUIRED_NAME, "segment": NATURAL, "fault": REQUIRED_NAMES}
     ),
