@@ -13,6 +13,7 @@ The place of a fault is a number such as a byte or a slot.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -149,13 +150,10 @@ def _change(copy: LogCopy, name: str, after: bytes | None, start: int, stop: int
     return Damage(copy=changed_copy, file=name, start=start, stop=stop, before=before, after=after)
 
 
-def _cut(kind: str) -> Callable[[LogCopy, int], Damage]:
-    def damage(copy: LogCopy, cut_bytes: int) -> Damage:
-        data = copy.content(kind)
-        stop = len(data) - cut_bytes
-        return _change(copy, copy.name(kind), data[:stop], stop, len(data))
-
-    return damage
+def _cut(kind: str, copy: LogCopy, cut_bytes: int) -> Damage:
+    data = copy.content(kind)
+    stop = len(data) - cut_bytes
+    return _change(copy, copy.name(kind), data[:stop], stop, len(data))
 
 
 def _rename_index(copy: LogCopy, _place: int) -> Damage:
@@ -167,11 +165,8 @@ def _rename_index(copy: LogCopy, _place: int) -> Damage:
     return Damage(copy=renamed_copy, file=name, before=data, after=data, new_name=new_name)
 
 
-def _remove(kind: str) -> Callable[[LogCopy, int], Damage]:
-    def damage(copy: LogCopy, _place: int) -> Damage:
-        return _change(copy, copy.name(kind), None, 0, len(copy.content(kind)))
-
-    return damage
+def _remove(kind: str, copy: LogCopy, _place: int) -> Damage:
+    return _change(copy, copy.name(kind), None, 0, len(copy.content(kind)))
 
 
 def _write_epochs(copy: LogCopy, _place: int) -> Damage:
@@ -237,11 +232,9 @@ def _next_segment_offset(copy: LogCopy) -> int:
     return next(later, _last_batch_offset(copy))
 
 
-def _slots(kind: str, excluded: int = 0) -> Callable[[LogCopy], range]:
-    def places(copy: LogCopy) -> range:
-        return range(len(copy.entries(kind)) - excluded)
-
-    return places
+def _slots(kind: str, copy: LogCopy, excluded: int = 0) -> range:
+    """Returns the slots of an index, except the last `excluded`."""
+    return range(len(copy.entries(kind)) - excluded)
 
 
 def _write_entries(copy: LogCopy, kind: str, entries: np.ndarray, changed: range) -> Damage:
@@ -277,15 +270,12 @@ def _pad_index(copy: LogCopy, padding_bytes: int) -> Damage:
     return _change(copy, copy.name("index"), data + bytes(padding_bytes), len(data), len(data))
 
 
-def _zero_entries(kind: str) -> Callable[[LogCopy, int], Damage]:
-    def damage(copy: LogCopy, slot: int) -> Damage:
-        data = copy.content(kind)
-        start = slot * INDEXES[kind].ENTRY.itemsize
-        zeroed = data[:start] + bytes(len(data) - start)
-        changed = _change(copy, copy.name(kind), zeroed, start, len(data))
-        return replace(changed, target_offset=_last_batch_offset(copy))
-
-    return damage
+def _zero_entries(kind: str, copy: LogCopy, slot: int) -> Damage:
+    data = copy.content(kind)
+    start = slot * INDEXES[kind].ENTRY.itemsize
+    zeroed = data[:start] + bytes(len(data) - start)
+    changed = _change(copy, copy.name(kind), zeroed, start, len(data))
+    return replace(changed, target_offset=_last_batch_offset(copy))
 
 
 def _last_batch_offset(copy: LogCopy) -> int:
@@ -297,7 +287,7 @@ def _set_file_time(copy: LogCopy, days: int) -> Damage:
 
     Copying files can do this. Without time entries, Kafka uses the modification time of the .log.
     """
-    damage = _remove("timeindex")(copy, 0)
+    damage = _remove("timeindex", copy, 0)
     log = damage.copy.files[copy.name("log")]
     late_log = replace(log, modified_ms=log.modified_ms + days * DAY_MS)
     files = (late_log, *(file for file in damage.copy.log.files if file.name != log.name))
@@ -330,25 +320,32 @@ def _lower_limit(copy: LogCopy, entries: int) -> Damage:
     return Damage(copy=copy.with_files({}, config=config), file=copy.log.directory)
 
 
+_index_slots = partial(_slots, "index")
+_time_slots = partial(_slots, "timeindex")
+_zero_index = partial(_zero_entries, "index")
 FAULTS: Mapping[str, Fault] = {
     "index-renamed": Fault(_rename_index),
-    "index-removed": Fault(_remove("index")),
-    "timeindex-removed": Fault(_remove("timeindex")),
+    "index-removed": Fault(partial(_remove, "index")),
+    "timeindex-removed": Fault(partial(_remove, "timeindex")),
     "epochs": Fault(_write_epochs),
     "bit": Fault(_flip_bit, _batch_bytes),
     "bit-killed": Fault(_flip_bit, _batch_bytes, has_kill=True),
-    "cut": Fault(_cut("log"), _last_batch_bytes),
-    "cut-killed": Fault(_cut("log"), _last_batch_bytes, has_kill=True),
-    "entries-swapped": Fault(_swap_entries, _slots("index", excluded=1)),
-    "position-moved": Fault(_move_position, _slots("index", excluded=POSITION_SLOTS)),
+    "cut": Fault(partial(_cut, "log"), _last_batch_bytes),
+    "cut-killed": Fault(partial(_cut, "log"), _last_batch_bytes, has_kill=True),
+    "entries-swapped": Fault(_swap_entries, partial(_slots, "index", excluded=1)),
+    "position-moved": Fault(_move_position, partial(_slots, "index", excluded=POSITION_SLOTS)),
     "key-lowered": Fault(_lower_key, lambda _copy: range(1, MAX_RECORDS + 1)),
-    "index-cut": Fault(_cut("index"), lambda copy: range(1, len(copy.content("index")) + 1)),
+    "index-cut": Fault(
+        partial(_cut, "index"), lambda copy: range(1, len(copy.content("index")) + 1)
+    ),
     "index-padded": Fault(_pad_index, _padding_bytes),
-    "index-zeroed": Fault(_zero_entries("index"), _slots("index")),
-    "index-zeroed-killed": Fault(_zero_entries("index"), _slots("index"), has_kill=True),
+    "index-zeroed": Fault(_zero_index, _index_slots),
+    "index-zeroed-killed": Fault(_zero_index, _index_slots, has_kill=True),
     "clock": Fault(_set_clock, lambda _copy: DAYS, client=Client.TIMESTAMP),
-    "time-late": Fault(_delay_timestamp, _slots("timeindex"), client=Client.TIMESTAMP),
-    "times-zeroed": Fault(_zero_entries("timeindex"), _slots("timeindex"), client=Client.TIMESTAMP),
+    "time-late": Fault(_delay_timestamp, _time_slots, client=Client.TIMESTAMP),
+    "times-zeroed": Fault(
+        partial(_zero_entries, "timeindex"), _time_slots, client=Client.TIMESTAMP
+    ),
     "file-time": Fault(_set_file_time, lambda _copy: DAYS, client=Client.TIMESTAMP),
     "limit": Fault(_lower_limit, _index_capacities),
 }
