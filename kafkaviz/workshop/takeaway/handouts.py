@@ -37,10 +37,6 @@ class HandoutEdition(Enum):
     def has_answers(self) -> bool:
         return self is not HandoutEdition.QUESTIONS
 
-    @property
-    def has_notes(self) -> bool:
-        return self is HandoutEdition.NOTES
-
 
 _print_page = register_component("print_page")
 # a page in the proportions of A4, as wide as the sheet on screen
@@ -209,8 +205,9 @@ def file_name(edition: HandoutEdition) -> str:
 def handouts_page(lessons: Sequence[Lesson], edition: HandoutEdition) -> str:
     file = PageFile(modes=("light",))
     count = len(lessons)
+    has_notes = edition is HandoutEdition.NOTES
     lesson_sheets = [
-        (lesson, *sheets(LessonPosition(lesson, number, 1), count, is_teacher=edition.has_notes))
+        (lesson, *sheets(LessonPosition(lesson, number, 1), count, is_teacher=has_notes))
         for number, lesson in enumerate(lessons)
     ]
     numbered = list(enumerate(lesson_sheets, 1))
