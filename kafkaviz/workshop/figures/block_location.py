@@ -89,11 +89,10 @@ def sample(name: str) -> Path:
 def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
     """Reads the segment named in a block of a lesson file."""
     location = locate(block)
-    if not isinstance(location.segment, LogSegment):
-        raise NoValue(
-            message("lesson.segment_has_no_file", segment=location.segment.name, file=".log")
-        )
-    return location, segment_cache.read(location.segment)
+    segment = location.segment
+    if not isinstance(segment, LogSegment):
+        raise NoValue(message("lesson.segment_has_no_file", segment=segment.name, file=".log"))
+    return location, segment_cache.read(segment)
 
 
 def rows_around(anatomy: Anatomy, block: LessonBlock) -> PinnedRow:

@@ -66,10 +66,8 @@ class PageFaultsView:
 
 def view(replay: Replay, search: str) -> PageFaultsView:
     row_pages = max(1, -(-replay.pages // MAX_ROWS))
-    lookup_counts, fault_counts = (
-        _sum_rows(cells, row_pages) for cells in (replay.touched, replay.faulted)
-    )
-    notes = _image_notes(replay, search)
+    lookup_counts = _sum_rows(replay.touched, row_pages)
+    fault_counts = _sum_rows(replay.faulted, row_pages)
     row, column = np.nonzero(fault_counts)
     entries = (column + 0.5) * replay.entries / fault_counts.shape[1]
     return PageFaultsView(
@@ -81,7 +79,7 @@ def view(replay: Replay, search: str) -> PageFaultsView:
         row_pages=row_pages,
         lookup_counts=lookup_counts,
         dots=np.column_stack([entries, (row + 0.5) * row_pages, fault_counts[row, column]]),
-        notes=notes,
+        notes=_image_notes(replay, search),
     )
 
 

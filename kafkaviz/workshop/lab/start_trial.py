@@ -125,8 +125,7 @@ def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
     stopped_copy = copy.after_kill() if fault.has_kill else copy
     damage = fault.damage(stopped_copy, place)
     restart, log_view = start(damage.copy)
-    has_time = fault.client is Client.TIMESTAMP
-    target_offset = damage.target_offset if has_time else None
+    target_offset = damage.target_offset if fault.client is Client.TIMESTAMP else None
     timestamp_ms, expected_reading = _read_undamaged(copy, target_offset)
     if log_view is None:
         reading = ClientReading()

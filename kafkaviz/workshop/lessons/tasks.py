@@ -105,22 +105,20 @@ def _time(block: LessonBlock) -> LessonTask:
 
 
 def _decode(block: LessonBlock) -> LessonTask:
-    location = block_location.locate(block)
-    info = getattr(location.segment, block["file"][1:])
+    segment = block_location.locate(block).segment
+    suffix = block["file"]
+    info = getattr(segment, suffix[1:])
     if info is None:
-        raise NoValue(
-            message("lesson.segment_has_no_file", segment=location.segment.name, file=block["file"])
-        )
-    is_offset_index = block["file"] == ".index"
-    size = ENTRY_BYTES[block["file"]]
-    start = block["slot"] * size
+        raise NoValue(message("lesson.segment_has_no_file", segment=segment.name, file=suffix))
+    is_offset_index = suffix == ".index"
+    size = ENTRY_BYTES[suffix]
     with open(info.path, "rb") as file:
-        file.seek(start)
+        file.seek(block["slot"] * size)
         data = file.read(size)
     if len(data) < size:
-        raise NoValue(message("lesson.no_slot", file=block["file"], slot=block["slot"]))
+        raise NoValue(message("lesson.no_slot", file=suffix, slot=block["slot"]))
     entry = (offset_index if is_offset_index else time_index).parse(data)[0]
-    offset = location.segment.base_offset + int(entry["relative_offset"])
+    offset = segment.base_offset + int(entry["relative_offset"])
     if is_offset_index:
         answer = (offset, int(entry["position"]))
     else:
@@ -177,9 +175,8 @@ def _ceiling(block: LessonBlock) -> LessonTask:
 
 
 def _drops(block: LessonBlock) -> LessonTask:
-    walk = replica_axis.follower_truncation(
-        checks.compare_replicas(block), SIDES.index(block["leader"])
-    )
+    comparison = checks.compare_replicas(block)
+    walk = replica_axis.follower_truncation(comparison, SIDES.index(block["leader"]))
     return LessonTask(NUMBERS, (walk.drop_count,) if walk else ())
 
 
