@@ -19,6 +19,7 @@ from kafkaviz.workshop.lessons.grammar import LessonBlock
 PAPER_ROWS = 12  # maximum number of rows in a printed table
 UNKNOWN = "?"  # shown in a cell until the answer is given
 
+
 @dataclass(frozen=True)
 class Markdown:
     text: str
@@ -164,17 +165,15 @@ def drawn_figure(
         return table_html(list(map(say, heads)), rows(view), kinds, marked_row(view))
 
     def draw(view: Any, block: LessonBlock, key: str) -> Sequence[Part]:
-        drawn = drawing(
-            figure, view, block, key, words=words(view), below=answer_legend(view) or legend()
-        )
+        below = answer_legend(view) or legend()
+        drawn = drawing(figure, view, block, key, words=words(view), below=below)
         return [drawn, table(view)] if has_table_below else [drawn]
 
     def ask(view: Any, block: LessonBlock, key: str) -> Sequence[Part]:
         title = view.question
         words = question_words(view)
-        return [
-            drawing(question_figure, view, block, key, title=title, words=words, below=legend())
-        ]
+        below = legend()
+        return [drawing(question_figure, view, block, key, title=title, words=words, below=below)]
 
     def print_form(view: Any, _block: LessonBlock, _key: str) -> Sequence[Part]:
         return [elements.figure_head_html(view.title, view.caption), table(view)]
