@@ -38,7 +38,7 @@ class RuleContext:
 
     @property
     def is_key(self) -> bool:
-        """Whether the key in `slot` equals the target. Raises IndexError if there is no slot."""
+        """Whether the key in `slot` equals the target. Raises IndexError for a negative slot."""
         if self.slot < 0:
             raise IndexError
         return self.keys[self.slot] == self.target
