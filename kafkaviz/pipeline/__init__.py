@@ -25,8 +25,7 @@ OLDEST_SPARK = (4, 1)  # the first release that passes filters to Python data so
 def register(spark: "SparkSession") -> None:
     """Registers the six data sources (datasource/source.py) in a session of Spark 4.1 to 4.3.
 
-    Raises:
-        KafkavizError: the session's Spark is too old, or the workers' Python lacks kafkaviz.
+    Raises a KafkavizError if the session's Spark is too old, or the workers' Python lacks kafkaviz.
     """
     extras.require("spark")
     refuse_older_spark(spark.version)

@@ -30,10 +30,7 @@ def advise_on_spark(
         seconds: the time limit per core for packing and merging batches, for all topics together.
         on_progress: called with a topic's name and 1.0 when the topic's task has ended.
 
-    Raises:
-        NoJava: this machine has no Java on which Spark can run.
-        MissingPackages: Spark is not installed.
-        KafkavizError: `master` is not the name of a Spark master.
+    Raises the errors of pipeline.spark.session.context.
     """
     if not topics:
         return ()

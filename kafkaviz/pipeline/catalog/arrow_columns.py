@@ -25,9 +25,7 @@ LARGEST_OFFSET = 2**31 - 1  # the largest start of a text that a column can hold
 def table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
     """Builds a table from one dictionary per row. A missing key becomes null.
 
-    Raises:
-        TypeError: a value does not have the type of its column.
-        OverflowError: a number is too large for its column.
+    Raises the errors of `column`.
     """
     columns = [column([row.get(field.name) for row in rows], field.type) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)

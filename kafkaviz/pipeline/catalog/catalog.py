@@ -54,13 +54,9 @@ class Catalog:
     ) -> pa.Table:
         """Returns a table, or some of its columns and rows.
 
-        If an ingest has replaced the catalog since it was opened, the new catalog is read.
-
-        Args:
-            filters: filters for pyarrow.parquet.read_table, such as [("topic", "==", "orders")].
-
-        Raises:
-            CannotOpen: files of the table are missing or damaged.
+        If an ingest has replaced the catalog since it was opened, the new catalog is read. The
+        `filters` are passed to pyarrow.parquet.read_table, such as [("topic", "==", "orders")].
+        Raises CannotOpen if files of the table are missing or damaged.
         """
         return self._read(name, columns, filters)[1]
 
@@ -91,8 +87,7 @@ class Catalog:
     def segments(self, columns: Sequence[str]) -> tuple[list[StoredSegment], pa.Table]:
         """Returns the stored segments, and table `segments` with one row for each, in this order.
 
-        Raises:
-            CannotOpen: a file cannot be read, or the tables have different numbers of segments.
+        Raises CannotOpen if a file cannot be read, or the tables differ in the number of segments.
         """
         info, rows = self._read("segments", columns)
         stored_segments = list(segments_of(Catalog(self.path, info).stamps()))
@@ -105,12 +100,8 @@ class Catalog:
     def health(self, broker: str) -> "StoredHealth":
         """Returns a broker's findings, as analysis.broker_health.check returns them.
 
-        Args:
-            broker: the broker's name in the tables.
-
-        Raises:
-            CannotOpen: a table cannot be read, or the catalog has no findings of this broker (kind
-                "missing").
+        Raises CannotOpen if a table cannot be read, or the catalog has no findings of this broker
+        (kind "missing").
         """
         from kafkaviz.pipeline.catalog.findings import stored_health
 
@@ -174,11 +165,7 @@ def lacks_files(path: Path) -> CannotOpen:
 
 
 def read(path: Path | str) -> Catalog:
-    """Opens the catalog in this folder.
-
-    Raises:
-        CannotOpen: the folder has no catalog (kind "missing"), or its description cannot be read.
-    """
+    """Opens a catalog. Raises CannotOpen if it is missing (kind "missing") or is unreadable."""
     path = Path(path)
     return Catalog(path, read_info(path))
 

@@ -121,8 +121,7 @@ def to_json(info: CatalogInfo) -> dict:
 def from_json(document: dict[str, Any]) -> CatalogInfo:
     """Parses a document that `to_json` returned.
 
-    Raises:
-        ValueError, LookupError, TypeError or AttributeError: the document is invalid.
+    Raises a ValueError, LookupError, TypeError or AttributeError if the document is invalid.
     """
     tables = {table: _parse_files(table, document["tables"][table]["files"]) for table in TABLES}
     sources = tuple(_parse_source(source) for source in document["sources"])
@@ -324,10 +323,9 @@ def to_row(stored: StampRow) -> dict[str, Any]:
 
 
 def from_row(row: Mapping[str, Any], info: CatalogInfo) -> StampRow:
-    """Parses a row that `to_row` returned. Raises a ValueError if the row is invalid.
+    """Parses a row that `to_row` returned, with the description that the same ingest wrote.
 
-    Args:
-        info: the catalog's description, written by the same ingest.
+    Raises a ValueError if the row is invalid.
     """
     try:
         document = json.loads(row["json"])
@@ -356,10 +354,10 @@ def directory_text(stored: StoredDirectory) -> str:
 
 
 def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Spans | None:
-    """Returns where a segment's rows are. None: the segment must be read again.
+    """Returns where a segment's rows are. Raises a ValueError if the text is invalid.
 
-    It must be read again if a file has changed, or was unreadable when the row was written.
-    Raises a ValueError if the text is invalid.
+    Returns None if the segment must be read again, because a file has changed, or was unreadable
+    when the row was written.
 
     Args:
         text: column `json` of the segment's row in table `stamps`.

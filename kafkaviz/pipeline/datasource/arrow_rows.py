@@ -89,9 +89,7 @@ class ArrowRows:
     def batches(self) -> Iterator[RecordBatch]:
         """Yields the rows, thousands at a time: by directory, and within a partition by offset.
 
-        Raises:
-            CannotOpen: a directory cannot be opened.
-            Malformed: data is unreadable, and option `mode` does not allow to continue.
+        Raises CannotOpen for a directory, and Malformed for data, unless option `mode` allows it.
         """
         for task in self.tasks:
             yield from self.read(task)
@@ -134,7 +132,6 @@ class ArrowRows:
 def open_rows(
     name: str, source: Source | Iterable[Source], options: Mapping[str, OptionValue]
 ) -> ArrowRows:
-    """Returns the rows of a format; see kafkaviz.pipeline.records."""
     sources = [source] if isinstance(source, Source) else list(source)
     return ArrowRows(
         name,

@@ -275,10 +275,7 @@ def compile_java_pattern(text: str) -> re.Pattern[str]:
 
 
 def _has_class_operation(text: str) -> bool:
-    """Returns whether a character class contains another class or &&.
-
-    Python takes both literally.
-    """
+    """Returns whether a character class has another class or &&, which Python reads as text."""
     escaped = False
     in_class = False
     for at, character in enumerate(text):

@@ -46,9 +46,8 @@ def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> 
     With minPartitions or maxRecordsPerPartition, a partition has several ranges, each for its own
     task.
 
-    Raises:
-        BadOption: an option lacks a partition that is read, or names one that is not read.
-        DataLoss: named offsets or partitions do not exist.
+    Raises a BadOption if an option lacks a partition that is read, or names one that is not read;
+    and DataLoss if named offsets or partitions do not exist.
     """
     partitions = [
         partition for partition in partitions if options.subscription.has(_key(partition))
@@ -93,9 +92,8 @@ def check_stable(
 def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
     """Returns the offsets to read, both included. An empty range has `least` > `most`.
 
-    Raises:
-        BadOption: all records are older than the starting time, or the start is after the end.
-        DataLoss: an offset is outside of the log.
+    Raises a BadOption if all records are older than the starting time, or the start is after the
+    end; and DataLoss if an offset is outside of the log.
     """
     first = _resolve(partition, options.starting, options)
     end = _resolve(partition, options.ending, options)

@@ -33,10 +33,7 @@ _CACHE: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def can_push_filters(spark: "SparkSession") -> bool:
-    """Returns whether Spark pushes filters down, each only to its own scan.
-
-    The first call for a session runs two queries to find this out.
-    """
+    """Returns whether Spark pushes filters down, each only to its own scan; asks a session once."""
     if cast(str, spark.conf.get(ENABLED, "false")).lower() != "true":
         return False
     if spark not in _CACHE:

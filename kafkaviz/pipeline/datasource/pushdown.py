@@ -88,10 +88,8 @@ def add_filters(
 def is_exact(predicate: "Filter", columns: Container[str]) -> bool:
     """Returns whether the limits of a filter admit exactly the rows that match the filter.
 
-    If so, Spark need not apply the filter again, and shows it as pushed.
-
-    Args:
-        columns: the columns whose limits the source applies to every row.
+    If so, Spark need not apply the filter again, and shows it as pushed. The source applies the
+    limits of `columns` to every row.
     """
     attribute = getattr(predicate, "attribute", ())
     value = getattr(predicate, "value", None)

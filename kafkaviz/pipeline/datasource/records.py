@@ -71,11 +71,8 @@ def records(
 ) -> Iterator[Columns | UnreadableBatch]:
     """Yields the selected records, thousands at a time, in the order of the batches.
 
-    For a batch that cannot be read, yields an `UnreadableBatch` in its place.
-
-    Args:
-        read: a reader of the .log.
-        batches: rows of format.batch.BATCH, in the order of the log.
+    For a batch that cannot be read, yields an `UnreadableBatch` in its place. `batches` are rows of
+    format.batch.BATCH, in the order of the log.
     """
     bodies = []
     plain_bytes = 0
@@ -95,12 +92,10 @@ def records(
 
 
 def timestamps(times_ms: pa.Array | np.ndarray, *, none: int | None = NO_TIMESTAMP) -> pa.Array:
-    """Converts times to Spark's microseconds.
+    """Converts milliseconds since 1970 to Spark's microseconds.
 
-    Args:
-        times_ms: milliseconds since 1970.
-        none: the value that means "no time" and becomes null. Times whose microseconds need more
-            than 64 bits become null too.
+    The value `none` means "no time" and becomes null, as do times whose microseconds need more than
+    64 bits.
     """
     if isinstance(times_ms, pa.Array):
         times_ms, is_absent = numbers(times_ms)

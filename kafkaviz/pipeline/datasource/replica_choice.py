@@ -75,13 +75,10 @@ class _Cluster:
 def select_replicas(
     name: str, inventory: Inventory, filters: PushedFilters, options: SourceOptions
 ) -> dict[int, str | None]:
-    """Chooses which replicas are read.
+    """Returns {id(partition): reason} for each replica to read.
 
-    Only logs with the same topic id in the same known cluster are replicas of each other.
-
-    Returns:
-        {id(partition): reason} for each chosen replica. The reason is a `ReplicaReason`, or None if
-        all replicas are read.
+    Only logs with the same topic id in the same known cluster are replicas of each other. The
+    reason is a `ReplicaReason`, or None if all replicas are read.
     """
     brokers = dict(inventory.brokers)
     replicas: dict[tuple, list[tuple[str, Partition]]] = {}

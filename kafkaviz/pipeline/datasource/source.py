@@ -158,10 +158,8 @@ class KafkaSource(DataSource):
         For a table in Spark's catalog, the first column holds the options as metadata
         (source_schema.py).
 
-        Raises:
-            BadOption: a column does not exist.
-            CannotOpen: a table is created without a directory. A query could not add the directory
-                later.
+        Raises a BadOption if a column does not exist, and CannotOpen if a table is created without
+        a directory, which a query could not add later.
         """
         values = self._given_options()
         schema = from_arrow_schema(self.columns(self.parse_options(values)))
@@ -188,7 +186,6 @@ class KafkaSource(DataSource):
         return self.columns(replace(options, columns=()))
 
     def streamReader(self, schema: "StructType") -> "StreamRefusal":
-        """Returns a reader that refuses to stream."""
         return StreamRefusal(self.FORMAT)
 
     @one_line_errors()
@@ -326,9 +323,8 @@ class PushingReader(KafkaReader):
     def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
         """Adds the limits of the filters to the query.
 
-        Returns:
-            The filters that Spark must apply again to every row. In mode PERMISSIVE these are all
-            filters, because rows about unreadable data lack most columns.
+        Returns the filters that Spark must apply again to every row. In mode PERMISSIVE these are
+        all filters, because rows about unreadable data lack most columns.
         """
         request = self.query.request
         self.query.filters = add_filters(filters, option_filters(request.name, request.options))

@@ -296,8 +296,8 @@ class SourceReader:
         If a hole (unreadable bytes) may hide markers, nothing is verified. Batches outside of the
         query's offsets are not verified. Bytes after the split are not read from an object store.
 
-        Returns:
-            The correct transactions, and the segment whose .txnindex is wrong (None: no segment).
+        Returns the correct transactions, and the segment whose .txnindex is wrong (None: no
+        segment).
         """
         claimed = split.transactions
         observed = ObservedTransactions()
@@ -396,9 +396,9 @@ class SourceReader:
         return mask & (newest >= times_ms.least) & (oldest <= times_ms.most)
 
     def _sorted_entries(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, np.ndarray]:
-        """Returns the entries of the .index, sorted by position.
+        """Returns the entries of the .index, sorted by position; none without column entry_slot.
 
-        Empty if column entry_slot is not requested. Yields a row about an unreadable .index.
+        Yields a row about an unreadable .index.
         """
         entries = np.empty(0, OFFSET_ENTRY)
         if "entry_slot" in self._schema.names:
@@ -479,8 +479,7 @@ def _follow(
 ) -> bool:
     """Reads batches until all open transactions have ended, or up to the first damage.
 
-    Returns:
-        Whether all batches up to `stop` were read and a transaction is still open.
+    Returns whether all batches up to `stop` were read and a transaction is still open.
     """
     scan = HeaderScan(points, start, stop, chunk_bytes(points, start))
     for part in chain([np.empty(0, BATCH)], scan):
@@ -493,13 +492,8 @@ def _follow(
 def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
     """Returns True if `mode` is PERMISSIVE. Then the caller must return a row about the problem.
 
-    In mode DROPMALFORMED, logs the problem.
-
-    Args:
-        is_unread: whether a file cannot be opened, so that its content is unknown.
-
-    Raises:
-        Malformed: `mode` is FAILFAST, or it is DROPMALFORMED and `is_unread` is true.
+    In mode DROPMALFORMED, logs the problem. Raises Malformed in mode FAILFAST, and in DROPMALFORMED
+    if `is_unread`: a file cannot be opened, so its content is unknown.
     """
     if mode == FAILFAST or (is_unread and mode == DROPMALFORMED):
         advice = message("option.permissive" if is_unread else "option.permissive_or_drop")
@@ -530,10 +524,8 @@ def split_bounds(split: SourceSplit, points: EntryPoints) -> tuple[int | None, i
     """Returns the positions where this split and the next split begin.
 
     The first split begins at 0, any other at a batch to which a verified index entry points. So
-    all tasks that read the segment find the same positions.
-
-    Returns:
-        None as the first value: the split has no such batch and is skipped.
+    all tasks that read the segment find the same positions. A split without such a batch is
+    skipped: its first position is None.
     """
     size_bytes = split.segment_task.log_bytes
 

@@ -108,10 +108,8 @@ class SourceQuery:
     def plan(self, disk_inventory: Inventory) -> list[ReadTask]:
         """Plans the tasks, in the order of the directories and offsets.
 
-        Raises:
-            Malformed: a requested topic-partition cannot be read, and option `mode` is not
-                PERMISSIVE.
-            DataLoss: offsets or partitions that the options of kafka_files name do not exist.
+        Raises Malformed if a requested topic-partition cannot be read, unless `mode` is PERMISSIVE;
+        and DataLoss if offsets or partitions that the options of kafka_files name do not exist.
         """
         request = self.request
         options = request.options
@@ -177,11 +175,10 @@ class SourceQuery:
         )
 
     def _open(self, directory: str) -> Broker:
-        """Opens the broker of one of the directories.
+        """Opens the broker of a directory. Raises CannotOpen if that is impossible.
 
-        Raises:
-            CannotOpen: the path cannot be opened. If Spark's workers are on a cluster, archives and
-                tiered storage cannot be opened either, because the workers do not see the files.
+        If Spark's workers are on a cluster, archives and tiered storage cannot be opened, because
+        the workers do not see the files.
         """
         path = absolute_path(directory) if address.parse(directory) else Path(directory)
         if not self.request.is_local and (
@@ -205,10 +202,7 @@ class SourceQuery:
             ) from None
 
     def _unread_rows(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
-        """Returns one row if the problem is an unreadable partition directory that is requested.
-
-        Other problems, such as a missing checkpoint, are logged and have no row.
-        """
+        """Returns one row about a requested partition directory; logs problems of other files."""
         name = names.parse_directory(problem.path.name)
         if name is None or not problem.is_unread:
             LOG.warning("%s: %s", address.display(problem.path), problem.what)
@@ -265,9 +259,7 @@ MAX_ALTERNATIVES = 10_000  # most alternatives to which the braces of one patter
 def directories(option_values: Mapping[str, str]) -> list[str]:
     """Returns the directories and patterns in the options path and paths.
 
-    Raises:
-        BadOption: the option paths is not a JSON list of texts.
-        CannotOpen: neither option names a directory.
+    Raises CannotOpen without any, and BadOption if the option paths is not a JSON list of texts.
     """
     path = option_values.get("path")
     paths = [path] if path else []
@@ -282,9 +274,8 @@ def directories(option_values: Mapping[str, str]) -> list[str]:
 def expand(path: str) -> list[str]:
     """Returns the paths that match a pattern, sorted by name; without a pattern, `path` itself.
 
-    Raises:
-        CannotOpen: nothing matches, a store cannot be listed, or the braces expand to more than
-            `MAX_ALTERNATIVES` patterns.
+    Raises CannotOpen if nothing matches, a store cannot be listed, or the braces expand to more
+    than `MAX_ALTERNATIVES` patterns.
     """
     if not _has_pattern(path):
         return [path]

@@ -221,8 +221,7 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
 def columns(name: str, read_options: SourceOptions) -> pa.Schema:
     """Returns the columns of a format with these options.
 
-    Raises:
-        BadOption: the format lacks a requested column, or has no times for option timestamps.
+    Raises a BadOption if the format lacks a requested column, or times for option timestamps.
     """
     if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
         raise BadOption(message("option.no_timestamps", names=TIMED_FORMATS, name=name))
@@ -366,7 +365,7 @@ def without_table_properties(
 ) -> dict[str, str]:
     """Returns the options, without the properties that Spark and TBLPROPERTIES add for a table.
 
-    A name given in OPTIONS is kept even if it is unknown. So a mistyped name is refused later.
+    A name given in OPTIONS is kept even if it is unknown, so that it is refused later.
     """
     if not is_table(values):
         return dict(values)

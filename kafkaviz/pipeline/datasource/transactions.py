@@ -64,9 +64,7 @@ class UncommittedTransactions:
     ) -> "UncommittedTransactions":
         """Returns a copy without aborted transactions that are outside of a range of offsets.
 
-        Args:
-            last_requested: the last requested offset. `tail` is dropped if no marker in `tail`
-                can commit or abort a record up to this offset.
+        `tail` is dropped if no marker in it can commit or abort a record up to `last_requested`.
         """
         touches = (self.aborted["last_offset"] >= first_offset) & (
             self.aborted["first_offset"] <= last_offset
@@ -161,14 +159,11 @@ class ObservedTransactions:
     def correct(
         self, claimed: UncommittedTransactions, batches: np.ndarray
     ) -> UncommittedTransactions:
-        """Returns the transactions according to the markers.
+        """Returns the transactions according to the markers, or `claimed` if they agree with it.
 
         Args:
             claimed: the transactions according to the .txnindex files and producer snapshots.
             batches: the part of the added batches for which `claimed` is verified.
-
-        Returns:
-            `claimed` itself if the markers do not contradict it.
         """
         observed = UncommittedTransactions(
             np.unique(_as_aborted(self._transactions.aborted())), dict(self._transactions.open())
@@ -206,9 +201,8 @@ def plan_transactions(
     do not overlap the range. If a .txnindex shows that all transactions of the range have ended,
     neither later files nor producer snapshots are read.
 
-    Returns:
-        The transactions according to the .txnindex files and producer snapshots, and the files that
-        could not be read. The part of the log in attribute `tail` may show other transactions.
+    The transactions are those in the .txnindex files and producer snapshots. The part of the log in
+    attribute `tail` may show others. Also returns the files that could not be read.
     """
     aborted = [NO_ABORTED]
     problems = []
@@ -302,9 +296,8 @@ def _tail_of_newest_snapshot(
 ) -> TransactionTail:
     """Returns the part of the log after the newest readable producer snapshot, or the whole log.
 
-    Args:
-        first_offset, last_offset: the offsets that will be read. If they are near the end of the
-            log, one request to an object store fetches their batches and the end of the log.
+    If the offsets that will be read are near the end of the log, one request to an object store
+    fetches their batches and the end of the log.
     """
     snapshots = partition.snapshots
     active = partition.active
@@ -328,8 +321,7 @@ def _tail_of_newest_snapshot(
 def _stored_end_offset(partition: Partition, first_offset: float, last_offset: float) -> int | None:
     """Returns the log end offset if it can be found without the .index, else None.
 
-    It can be found if the whole .log is fetched, or if the .log ends at the newest snapshot, as
-    after a clean shutdown.
+    The whole .log must be fetched, or end at the newest snapshot, as after a clean shutdown.
     """
     active = partition.active
     if active is None:

@@ -161,9 +161,7 @@ class _TablesWriter:
     def write_broker(self, name: str) -> SourceCheck | None:
         """Writes all rows of a broker.
 
-        Returns:
-            How the broker was checked and whether its next start-up succeeds. None if no checks are
-            made.
+        Returns how it was checked and whether its next start-up succeeds. None: without checks.
         """
         checks = self._inputs.checks
         health = _BrokerHealth(checks.plans[name]) if checks else None
@@ -247,9 +245,8 @@ class _TablesWriter:
     ) -> tuple[dict[str, Any], dict[int, str | None]]:
         """Writes a directory's rows of tables `segments` and `stamps`.
 
-        Returns:
-            The directory's row of table `partitions`, without disk use. And, by segment number, the
-            check results (JSON) of segments that were read in this run.
+        Returns the directory's row of table `partitions`, without disk use. And, by segment number,
+        the check results (JSON) of segments that were read in this run.
         """
         stored = self._stored_partition(entries)
         texts: dict[int, str | None] = {}
@@ -284,8 +281,7 @@ class _TablesWriter:
     ) -> DiskShare:
         """Writes rows of tables `retention` and `checked`, and adds findings and steps to `health`.
 
-        Returns:
-            The partition's disk use.
+        Returns the partition's disk use.
         """
         partition = entries.partition
         facts = checks.facts(entries.broker, partition)

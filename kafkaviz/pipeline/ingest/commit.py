@@ -158,8 +158,7 @@ class CatalogTransaction:
     def lay_out(self) -> list[MergeTask]:
         """Decides which file each kept or added row goes to.
 
-        Returns:
-            The files that merge_files.merge must then write into the staging folder.
+        Returns the files that merge_files.merge must then write into the staging folder.
         """
         for table, table_runs in self._runs.items():
             sources = [
@@ -269,11 +268,8 @@ class CatalogTransaction:
 def catalog_transaction(path: Path) -> Generator[CatalogTransaction]:
     """Locks the catalog's folder for one ingest, and creates it if necessary.
 
-    On exit, everything that was not committed is removed.
-
-    Raises:
-        CatalogBusy: another ingest has the lock.
-        CannotOpen: the folder contains something other than a catalog.
+    On exit, everything that was not committed is removed. Raises CatalogBusy if another ingest has
+    the lock, and CannotOpen if the folder contains something other than a catalog.
     """
     with translate_os_errors(path):
         path.mkdir(parents=True, exist_ok=True)

@@ -256,10 +256,7 @@ class IngestWork:
                 yield load
 
     def has_new_rows(self, number: int) -> bool:
-        """Returns whether this ingest or a killed one writes the rows of segment `number`.
-
-        If not, the old catalog has the rows.
-        """
+        """Returns whether this or a killed ingest writes a segment's rows; else the old one has."""
         return self.states[number] in (READ, RESUMED)
 
     def is_resumed(self, number: int) -> bool:

@@ -42,11 +42,7 @@ class TaskRunner(Protocol):
     cores: int  # how many tasks can run at the same time; on Spark Connect a guess
 
     def run(self, tasks: Sequence[PackedTask], staging: Path) -> list["TaskResult"]:
-        """Runs the tasks and returns their results, in order.
-
-        Args:
-            staging: the ingest's staging folder. It must have this path on every worker.
-        """
+        """Returns the results of the tasks, in order. Every worker must see the staging folder."""
 
     def count_ended(self) -> int:
         """Returns how many tasks have ended, counted over all calls of `run`."""
@@ -56,11 +52,9 @@ class TaskRunner(Protocol):
 
 
 def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
-    """Returns a runner for a session. Starts a session if necessary.
+    """Returns a runner for a session, or for a Spark master whose session is used or started.
 
-    Args:
-        spark: a session, or the Spark master whose session is used or started.
-        group: a unique name for this ingest.
+    `group` is a unique name for this ingest.
     """
     from kafkaviz.pipeline.spark import session
 
@@ -74,10 +68,7 @@ def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
 
 
 class ContextRunner:
-    """Runs tasks as jobs of a SparkContext.
-
-    A large task is a Spark partition of its own. Small tasks share a partition.
-    """
+    """Runs tasks as jobs of a SparkContext. Small tasks share a Spark partition."""
 
     def __init__(self, context: "SparkContext", group: str) -> None:
         self.cores = context.defaultParallelism
@@ -113,7 +104,7 @@ class ContextRunner:
 class ConnectRunner:
     """Runs tasks as queries of a Spark Connect session, with one row per task.
 
-    The Python of the server's workers must have kafkaviz and see the same paths.
+    The server's workers must have kafkaviz and see the same paths.
     """
 
     def __init__(self, spark: "SparkSession", group: str) -> None:

@@ -274,10 +274,7 @@ class StoredRows:
             yield pa.Table.from_batches([batch])
 
     def has_rows(self, spans: Mapping[str, Sequence[RowRange]]) -> bool:
-        """Returns whether all catalog files that contain these rows exist.
-
-        With `needs_sweep`, a segment with rows in table `batches` must also have rows in `sweep`.
-        """
+        """Returns whether all files with these rows exist, and rows of table `sweep` if needed."""
         if self._needs_sweep and "batches" in spans and "sweep" not in spans:
             return False
         return not self._missing or not any(
@@ -345,9 +342,7 @@ class UnchangedDirectories:
     def spans(self, entries: PartitionEntries, load: LogStartup | None) -> list[Spans] | None:
         """Returns where each segment's rows are. None: the directory must be examined again.
 
-        Args:
-            load: the log of the directory. None: broker start-up does not load the log, or no
-                checks are made.
+        `load` is None if broker start-up does not load the log, or no checks are made.
         """
         directory = entries.stored.directory
         if (

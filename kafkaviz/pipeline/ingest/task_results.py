@@ -195,9 +195,7 @@ def merge_by_number(
 ) -> Iterator[Numbered]:
     """Merges sorted sources into one stream that is sorted by number.
 
-    Args:
-        sources: pairs (least, open). `open` returns the source, whose numbers are at least `least`.
-            A source is opened only when it is needed.
+    A source is a pair: the least number, and a function that opens it when it is needed.
     """
     heap: list[tuple[int, int, Numbered | None, Iterator[Numbered]]] = []
     openers = []
@@ -242,12 +240,9 @@ class TaskIndex:
 
 
 def take_over(folders: Iterable[Path], index: TaskIndex, staging: Path) -> list[ResultFile]:
-    """Moves valid results of killed runs into the staging folder of this run.
+    """Moves valid results from the staging folders of killed runs into that of this run.
 
     Writes new result files there, in case this run is also killed. Ignores unreadable files.
-
-    Args:
-        folders: the staging folders of the killed runs.
     """
     known: set[int] = set()
     results: list[ResultFile] = []

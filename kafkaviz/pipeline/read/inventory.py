@@ -90,11 +90,7 @@ class Inventory:
                 number += 1
 
     def entries_at(self, first_segments: Mapping[int, int]) -> Iterator[PartitionEntries]:
-        """Yields the partition directories whose numbers are keys of `first_segments`.
-
-        Args:
-            first_segments: the number of a directory's first segment, by the directory's number.
-        """
+        """Yields the directories in `first_segments`: {number: number of its first segment}."""
         first_number = 0
         for source, (name, broker) in zip(self.sources, self.brokers, strict=True):
             for place, key in enumerate(source.directories):
@@ -112,10 +108,9 @@ class Inventory:
         return (entry for partition in self.entries for entry in partition.segments)
 
     def matches(self, catalog: Catalog, level: CheckLevel | None = None) -> bool:
-        """Returns whether a catalog was read from exactly these files.
+        """Returns whether a catalog was read from exactly these files, and checked at this level.
 
-        Args:
-            level: the level at which the files must have been checked. None: any, or unchecked.
+        Without a level, the files may be unchecked.
         """
         old = catalog.info
         if level and not all(
@@ -270,7 +265,7 @@ def _named_path(broker: Broker) -> Path:
 
 
 def _directory_keys(broker: Broker) -> Iterator[str]:
-    """Yields a unique key for each partition directory, such as "orders-0" or "disk-b/orders-0"."""
+    """Yields a unique key for each partition directory: "orders-0", or "disk-b/orders-0"."""
     if len(broker.log_directories) == 1:
         yield from (partition.directory for partition in broker.partitions)
         return

@@ -233,10 +233,7 @@ class SegmentBytes:
     ) -> None:
         """Infers segment.bytes from a partition's rolls, and keeps the value if there is one.
 
-        Args:
-            owner: broker, topic and partition.
-            facts: the segments in use.
-            reasons: why Kafka rolled each segment.
+        `owner` is broker, topic and partition. The facts and reasons are about segments in use.
         """
         broker, topic, partition = owner
         limit = inferred_limits(facts, reasons).get(SEGMENT_BYTES)

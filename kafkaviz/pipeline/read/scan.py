@@ -50,10 +50,8 @@ def scan(task: IngestTask, staging: Path) -> list[SplitSummary]:
     """Reads the task's splits in order, and writes their rows.
 
     The written rows are valid only after the driver has received the summaries. A file that cannot
-    be read becomes a problem in the summary. If Spark repeats a task, it writes other files.
-
-    Args:
-        staging: the ingest's staging folder, with a subfolder per table.
+    be read becomes a problem in the summary. If Spark repeats a task, it writes other files. The
+    staging folder must have a subfolder per table.
     """
     with ExitStack() as stack:
         files = {name: stack.enter_context(RowFile(name, staging / name)) for name in TASK_TABLES}
@@ -230,9 +228,8 @@ class _SplitScan:
     ) -> tuple[int | None, str | None]:
         """Reads the batches of a split, and runs the segment's checks if required.
 
-        Returns:
-            The byte where the scan ended (None: nothing could be read); and the check result as
-            JSON (None: the segment is not checked).
+        Returns the byte where the scan ended (None: nothing could be read); and the check result as
+        JSON (None: the segment is not checked).
         """
         segment = self._segment
         if not isinstance(segment, LogSegment):

@@ -15,10 +15,8 @@ def without_archives(path: Sequence[str], spark_home: str) -> list[str]:
 
     The archives are removed only if pip has installed the same modules unpacked. Spark puts the
     archives first in sys.path. So every process would compile the modules in the archives again,
-    and search the archives for every other module. This takes 0.9 s of CPU time.
-
-    Args:
-        spark_home: Spark's folder. "": unknown, and nothing is removed.
+    and search the archives for every other module. This takes 0.9 s of CPU time. If `spark_home` is
+    "", the folder is unknown and nothing is removed.
     """
     if not spark_home:
         return list(path)

@@ -51,9 +51,8 @@ def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> 
 
     This must be called before the JVM starts. The launcher is written to a folder of `cache`.
 
-    Raises:
-        NoJava: this machine has no suitable Java. The message names the release to install, and the
-            Java that is too old, if any.
+    Raises NoJava if this machine has no suitable Java. The message names the release to install,
+    and the Java that is too old, if any.
     """
     too_old: Message | str = ""
     for java in _candidates(environ):

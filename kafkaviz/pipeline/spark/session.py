@@ -194,11 +194,8 @@ def prepare(
 ) -> Path | None:
     """Sets environment variables for the JVM and Spark's Python workers.
 
-    Returns:
-        The java launcher. None: spark-submit has already started the JVM.
-
-    Raises:
-        NoJava: this machine has no Java on which Spark can run.
+    Returns the java launcher. None: spark-submit has already started the JVM. Raises NoJava if this
+    machine has no Java on which Spark can run.
     """
     java = None if GATEWAY_PORT in environ else ensure_java(cache, environ)
     if master.startswith("local"):

@@ -293,11 +293,8 @@ def compared_logs(pair: CatalogPair) -> pa.Table:
     """Matches the current logs of both catalogs, and counts the damages in each log.
 
     Returns one row (`COMPARED_LOGS`) per log. Logs are matched by `match_partitions`, as in a
-    comparison of directories.
-
-    Raises:
-        CannotOpen: a catalog has a partition twice. Table `batches` does not show which of the two
-            a row belongs to.
+    comparison of directories. Raises CannotOpen if a catalog has a partition twice, because table
+    `batches` does not show which of the two a row belongs to.
     """
     logs = [_read_logs(side_catalog) for side_catalog in pair.catalogs]
     damage = [_count_damage(side_catalog) for side_catalog in pair.catalogs]
@@ -372,9 +369,8 @@ def _condition(side_catalog: Catalog, file: str, row: str) -> str:
     A deleted topic's directory is renamed to end in -delete. If the topic was created again, the
     rows of both topics have the same topic name in table `batches`, which has no directory column.
 
-    Args:
-        file: an SQL expression for the name of a row's Parquet file. It depends on the engine.
-        row: an SQL expression for the number of a row in its Parquet file.
+    `file` and `row` are the engine's SQL expressions for the name of a row's Parquet file, and for
+    the number of a row in it.
     """
     runs: dict[str, RowRuns] = defaultdict(RowRuns)
     for rows in _other_rows(side_catalog):

@@ -100,13 +100,9 @@ class Worker:
         return self._process.poll() is None
 
     def ask(self, request: Mapping) -> tuple[dict, bytes]:
-        """Sends a request to the process.
+        """Sends a request to the process. Returns the values of the reply, and an Arrow stream.
 
-        Returns:
-            The values of the reply, and an Arrow stream.
-
-        Raises:
-            WorkerLost: the process has ended, or was killed after a truncated or too large reply.
+        Raises WorkerLost if the process has ended, or was killed after a cut or too large reply.
         """
         try:
             self._input.write(json.dumps(request).encode() + b"\n")
@@ -145,8 +141,7 @@ class WorkerPool:
     def take(self, end_event: threading.Event) -> Worker | None:
         """Waits for this caller's turn and returns a worker.
 
-        Returns:
-            None if another thread has set `end_event`. The other thread must then call `wake`.
+        Returns None if another thread has set `end_event`, which must then call `wake`.
         """
         ticket = object()
         with self._condition:

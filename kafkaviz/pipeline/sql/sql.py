@@ -103,8 +103,7 @@ def quote_name(name: str) -> str:
 def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
     """Raises a QueryError unless the text is a single SELECT over the catalog.
 
-    Args:
-        parse: a function that returns the syntax tree of a text (DuckDB's json_serialize_sql).
+    `parse` returns the syntax tree of a text (DuckDB's json_serialize_sql).
     """
     if not text.strip():
         raise QueryError(*EMPTY)
@@ -139,8 +138,7 @@ def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
 def query_error(fault: Exception, text: str, prefix_bytes: int = 0) -> QueryError | None:
     """Returns a short error for DuckDB's exception; None if the query is not the cause.
 
-    Args:
-        prefix_bytes: how many bytes of SQL kafkaviz put before the query.
+    kafkaviz put `prefix_bytes` bytes of SQL before the query.
     """
     try:
         details = json.loads(str(fault)[str(fault).index("{") :])
