@@ -23,16 +23,8 @@ from kafkaviz.analysis.findings import SEVERITIES
 from kafkaviz.errors import CannotOpen, KafkavizError, system_problem
 from kafkaviz.format.names import CATALOG_FILE
 from kafkaviz.messages import message
-from kafkaviz.pipeline.catalog.catalog_info import (
-    FORMAT,
-    READ_FORMATS,
-    CatalogInfo,
-    StampRow,
-    StoredSegment,
-    from_json,
-    from_row,
-    segments_of,
-)
+from kafkaviz.pipeline.catalog import catalog_info
+from kafkaviz.pipeline.catalog.catalog_info import FORMAT, CatalogInfo, StampRow, StoredSegment
 from kafkaviz.pipeline.catalog.schema import TABLES
 
 if TYPE_CHECKING:
@@ -82,7 +74,7 @@ class Catalog:
         columns = ["broker", "base_offset", "suffix", "json"]
         with self._translate_faults("stamps"):
             for batch in self.batches("stamps", columns):
-                yield from (from_row(row, self.info) for row in batch.to_pylist())
+                yield from (catalog_info.from_row(row, self.info) for row in batch.to_pylist())
 
     def segments(self, columns: Sequence[str]) -> tuple[list[StoredSegment], pa.Table]:
         """Returns the stored segments, and table `segments` with one row for each, in this order.
@@ -90,7 +82,7 @@ class Catalog:
         Raises CannotOpen if a file cannot be read, or the tables differ in the number of segments.
         """
         info, rows = self._read("segments", columns)
-        stored_segments = list(segments_of(Catalog(self.path, info).stamps()))
+        stored_segments = list(catalog_info.segments_of(Catalog(self.path, info).stamps()))
         if rows.num_rows != len(stored_segments):
             count = len(stored_segments)
             what = message("errors.wrong_row_count", rows=rows.num_rows, segments=count)
@@ -174,11 +166,11 @@ def read_info(path: Path) -> CatalogInfo:
     """Reads _catalog.json. Raises CannotOpen if it is missing, invalid or of another format."""
     try:
         document = json.loads((path / NAME).read_bytes())
-        if document["format"] not in READ_FORMATS:
+        if document["format"] not in catalog_info.READ_FORMATS:
             catalog_format = str(document["format"])
             what = message("errors.other_catalog_format", format=catalog_format, expected=FORMAT)
             raise CannotOpen(path, what, message("errors.ingest_again"))
-        return from_json(document)
+        return catalog_info.from_json(document)
     except FileNotFoundError:
         raise CannotOpen(
             path, message("errors.is_no_catalog"), message("errors.make_a_catalog"), kind="missing"
@@ -208,7 +200,7 @@ def missing_files(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
     if any(table == "stamps" for table, _ in missing):
         return missing
     try:
-        count = sum(1 for _ in segments_of(Catalog(path, info).stamps()))
+        count = sum(1 for _ in catalog_info.segments_of(Catalog(path, info).stamps()))
     except CannotOpen:
         return missing | {("stamps", NAME)}
     # otherwise `segments` and `stamps` have rows of different segments

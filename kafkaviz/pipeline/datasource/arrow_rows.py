@@ -31,19 +31,9 @@ from kafkaviz.log.remote import address
 from kafkaviz.pipeline.catalog import arrow_columns
 from kafkaviz.pipeline.catalog.arrow_columns import list_column, numbers
 from kafkaviz.pipeline.catalog.schema import LONG, STRING
+from kafkaviz.pipeline.datasource import source_request, source_schema
 from kafkaviz.pipeline.datasource.records import HEADERS
-from kafkaviz.pipeline.datasource.source_request import (
-    ReadRequest,
-    ReadTask,
-    SourceQuery,
-    directories,
-)
-from kafkaviz.pipeline.datasource.source_schema import (
-    SourceOptions,
-    columns,
-    parse_choice,
-    parse_options,
-)
+from kafkaviz.pipeline.datasource.source_request import ReadRequest, ReadTask, SourceQuery
 from kafkaviz.pipeline.read.inventory import Inventory
 
 if TYPE_CHECKING:
@@ -69,10 +59,11 @@ class ArrowRows:
     """
 
     def __init__(self, name: str, paths: Sequence[str], values: Mapping[str, str]) -> None:
-        payload = parse_choice("payload", values.get("payload", NO_PAYLOAD).lower(), PAYLOADS)
+        payload = values.get("payload", NO_PAYLOAD).lower()
+        source_schema.parse_choice("payload", payload, PAYLOADS)
         spark_payload = "false" if payload == NO_PAYLOAD else "true"
-        self.options: SourceOptions = parse_options({**values, "payload": spark_payload})
-        read_schema = columns(name, self.options)
+        self.options = source_schema.parse_options({**values, "payload": spark_payload})
+        read_schema = source_schema.columns(name, self.options)
         self._is_text = payload == TEXT
         self.schema = text_schema(read_schema) if self._is_text else read_schema
         request = ReadRequest(
@@ -144,7 +135,7 @@ def _paths(source: Source) -> list[str]:
     if isinstance(source, Broker):
         return [str(path) for path in source.sources]
     path = str(source.path if isinstance(source, Partition) else source)
-    (path,) = directories({"path": path})
+    (path,) = source_request.directories({"path": path})
     return [path if address.parse(path) else str(absolute_path(path))]
 
 

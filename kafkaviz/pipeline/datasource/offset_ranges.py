@@ -20,17 +20,8 @@ from kafkaviz import versions
 from kafkaviz.analysis.lookup.lookups import open_log_view
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import Message, message
-from kafkaviz.pipeline.datasource.consumer_options import (
-    EARLIEST,
-    LATEST,
-    NO_MATCH_LATEST,
-    ConsumerOptions,
-    DataLoss,
-    OffsetLimit,
-    TopicPartition,
-    labels,
-    refuse_reversed,
-)
+from kafkaviz.pipeline.datasource import consumer_options
+from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions, TopicPartition, labels
 from kafkaviz.pipeline.datasource.pushdown import NumberRange
 from kafkaviz.pipeline.datasource.source_schema import BadOption, SourceOptions
 from kafkaviz.pipeline.datasource.transactions import UncommittedTransactions, end_offset
@@ -97,25 +88,27 @@ def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
     """
     first = _resolve(partition, options.starting, options)
     end = _resolve(partition, options.ending, options)
-    if first is None and options.no_match != NO_MATCH_LATEST:
+    if first is None and options.no_match != consumer_options.NO_MATCH_LATEST:
         timestamp = options.starting.value_of(_key(partition))
         raise BadOption(message("option.no_match", label=partition.label, timestamp=timestamp))
     if first is None:
         return NumberRange(inf, -inf)
-    if first != EARLIEST and end not in (None, LATEST):
-        refuse_reversed(_key(partition), first, end)
+    if first != consumer_options.EARLIEST and end not in (None, consumer_options.LATEST):
+        consumer_options.refuse_reversed(_key(partition), first, end)
     least, most = _within_log(partition, first, end, options)
     return NumberRange(least, most - 1)
 
 
-def _resolve(partition: Partition, limit: OffsetLimit, options: ConsumerOptions) -> int | None:
+def _resolve(
+    partition: Partition, limit: consumer_options.OffsetLimit, options: ConsumerOptions
+) -> int | None:
     """Returns an offset, `EARLIEST` or `LATEST`. None: all records are older than `limit`."""
     value = limit.value_of(_key(partition))
     if not limit.is_timestamp:
         return value
     profile = versions.search_profile()
     # if the broker is running or was killed, the newest segment has no complete index yet
-    log = open_log_view(partition, profile.version, as_is=value in (EARLIEST, LATEST))
+    log = open_log_view(partition, profile.version, as_is=value in consumer_options.WORDS.values())
     bounds = fetch.find_bounds(log, profile, options.isolation)
     time_search = by_time.list_offset(log, value, profile, bounds)
     if time_search.fault:
@@ -127,7 +120,7 @@ def _within_log(
     partition: Partition, first: int, end: int | None, options: ConsumerOptions
 ) -> tuple[float, float]:
     log_start = partition.log_start_offset or 0
-    until = inf if end is None or end == LATEST else end
+    until = inf if end is None or end == consumer_options.LATEST else end
     is_start_given = first >= 0 and not options.starting.is_timestamp
     is_end_given = until < inf and not options.ending.is_timestamp
     # finding the log end offset may require reading the newest segment
@@ -148,7 +141,7 @@ def report_data_loss(what: Message, options: ConsumerOptions) -> None:
     """Raises DataLoss about missing records, or logs them if failOnDataLoss is false."""
     if options.fails_on_data_loss:
         advice = message("option.data_loss_is_no_error")
-        raise DataLoss(message("errors.with_advice", problem=what, advice=advice))
+        raise consumer_options.DataLoss(message("errors.with_advice", problem=what, advice=advice))
     LOG.warning("%s", what)
 
 

@@ -32,26 +32,12 @@ from pyspark.sql.datasource import (
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from kafkaviz.messages import message
-from kafkaviz.pipeline.datasource import consumer_options, one_line_errors, probes
+from kafkaviz.pipeline.datasource import consumer_options, one_line_errors, probes, source_schema
 from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions
 from kafkaviz.pipeline.datasource.pushdown import add_filters, is_exact
 from kafkaviz.pipeline.datasource.source_plan import option_filters
 from kafkaviz.pipeline.datasource.source_request import ReadRequest, SourceQuery, directories
-from kafkaviz.pipeline.datasource.source_schema import (
-    FORMATS,
-    NAMES,
-    PERMISSIVE,
-    SPARK_OPTIONS,
-    BadOption,
-    SourceOptions,
-    attach_options,
-    attached_options,
-    columns,
-    is_table,
-    match_case,
-    parse_options,
-    without_table_properties,
-)
+from kafkaviz.pipeline.datasource.source_schema import BadOption, SourceOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -163,23 +149,23 @@ class KafkaSource(DataSource):
         """
         values = self._given_options()
         schema = from_arrow_schema(self.columns(self.parse_options(values)))
-        if is_table(self.options):
+        if source_schema.is_table(self.options):
             directories(values)
-            attach_options(schema, values)
+            source_schema.attach_options(schema, values)
         return schema
 
     @staticmethod
     def has_option(name: str) -> bool:
         """Returns whether the format has this option. `name` is in lower case."""
-        return name in (*NAMES, *SPARK_OPTIONS)
+        return name in (*source_schema.NAMES, *source_schema.SPARK_OPTIONS)
 
     @staticmethod
     def parse_options(values: Mapping[str, str]) -> SourceOptions:
         """Parses the options of the format. Raises a BadOption for unknown and invalid options."""
-        return parse_options(values)
+        return source_schema.parse_options(values)
 
     def columns(self, options: SourceOptions) -> pa.Schema:
-        return columns(self.FORMAT, options)
+        return source_schema.columns(self.FORMAT, options)
 
     def available_columns(self, options: SourceOptions) -> pa.Schema:
         """Returns all columns that a user-defined schema may have."""
@@ -202,7 +188,7 @@ class KafkaSource(DataSource):
         options = self.parse_options(values)
         available = self.available_columns(options)
         caller_schema = arrow_schema(schema)
-        known_names = match_case(caller_schema.names, available.names)
+        known_names = source_schema.match_case(caller_schema.names, available.names)
         for column, name in zip(caller_schema, known_names, strict=True):
             if name not in available.names or available.field(name).type != column.type:
                 what = message(
@@ -226,9 +212,9 @@ class KafkaSource(DataSource):
 
     def _given_options(self, schema: "StructType | None" = None) -> dict[str, str]:
         """Returns the options of load(), or for a table the options stored in `schema`."""
-        values = without_table_properties(self.options, self.has_option)
-        if schema is not None and values.keys().isdisjoint(SPARK_OPTIONS):
-            return attached_options(schema) | values
+        values = source_schema.without_table_properties(self.options, self.has_option)
+        if schema is not None and values.keys().isdisjoint(source_schema.SPARK_OPTIONS):
+            return source_schema.attached_options(schema) | values
         return values
 
 
@@ -275,7 +261,7 @@ class TimeIndexSource(KafkaSource):
 SOURCES = (
     SegmentsSource, BatchesSource, RecordsSource, FilesSource, OffsetIndexSource, TimeIndexSource,
 )  # fmt: skip
-assert {source.FORMAT for source in SOURCES} == {*FORMATS, consumer_options.FORMAT}
+assert {source.FORMAT for source in SOURCES} == {*source_schema.FORMATS, consumer_options.FORMAT}
 
 
 class KafkaReader(DataSourceReader):
@@ -328,7 +314,7 @@ class PushingReader(KafkaReader):
         """
         request = self.query.request
         self.query.filters = add_filters(filters, option_filters(request.name, request.options))
-        if request.options.mode == PERMISSIVE:
+        if request.options.mode == source_schema.PERMISSIVE:
             return filters
         exact = EXACT_COLUMNS.get(request.name, ("topic", "partition"))
         return [predicate for predicate in filters if not is_exact(predicate, exact)]

@@ -22,14 +22,7 @@ import pyarrow as pa
 from kafkaviz.analysis.inferred_settings import entries_between
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.format.batch import (
-    BATCH,
-    UNKNOWN,
-    codec,
-    has_delete_horizon,
-    is_log_append_time,
-    is_transactional,
-)
+from kafkaviz.format import batch
 from kafkaviz.format.open_transactions import TransactionFault
 from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.log import file
@@ -43,23 +36,13 @@ from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog import arrow_columns
 from kafkaviz.pipeline.catalog.arrow_columns import numpy_column
 from kafkaviz.pipeline.catalog.schema import BOOL
-from kafkaviz.pipeline.datasource import records
+from kafkaviz.pipeline.datasource import records, source_schema
 from kafkaviz.pipeline.datasource.consumer_options import DataLoss
 from kafkaviz.pipeline.datasource.offset_ranges import check_stable
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters
 from kafkaviz.pipeline.datasource.records import UnreadableBatch
 from kafkaviz.pipeline.datasource.source_plan import SourceSplit, row_bounds
-from kafkaviz.pipeline.datasource.source_schema import (
-    ANY,
-    BATCH_TIMES,
-    DROPMALFORMED,
-    FAILFAST,
-    PAYLOAD,
-    PERMISSIVE,
-    RECORD_FORMATS,
-    RECORD_ORIGIN,
-    SourceOptions,
-)
+from kafkaviz.pipeline.datasource.source_schema import SourceOptions
 from kafkaviz.pipeline.datasource.transaction_tail import MARKER
 from kafkaviz.pipeline.datasource.transactions import ObservedTransactions, UncommittedTransactions
 from kafkaviz.pipeline.read import scan
@@ -78,7 +61,7 @@ from kafkaviz.search.fetch import READ_COMMITTED
 
 LOG = logging.getLogger("kafkaviz")
 Rows = Iterator[pa.RecordBatch]
-HEADER_COLUMNS = tuple(name for name in RECORD_ORIGIN.names if name != "timestamp")
+HEADER_COLUMNS = tuple(name for name in source_schema.RECORD_ORIGIN.names if name != "timestamp")
 
 
 class Malformed(KafkavizError):
@@ -180,7 +163,7 @@ class SourceReader:
             problems = "; ".join(map(problem_text, summary.problems))
             row |= {name: getattr(statistics, name) for name in STATISTICS_COLUMNS}
             row["problem"] = problems or None
-            if summary.problems and self._options.mode != PERMISSIVE:
+            if summary.problems and self._options.mode != source_schema.PERMISSIVE:
                 is_unread = any(problem.is_unread for problem in summary.problems)
                 yield from self._problem(segment_task, problems, is_unread=is_unread)
                 return
@@ -208,13 +191,13 @@ class SourceReader:
                 columns = batch_columns(batches, slots)
                 if "crc_valid" in self._schema.names:
                     columns = {**columns, "crc_valid": records.crcs_valid(points.read, batches)}
-                for name in BATCH_TIMES.names:
+                for name in source_schema.BATCH_TIMES.names:
                     if name in self._schema.names:
                         columns = {**columns, name: records.timestamps(columns[f"{name}_ms"])}
                 yield from self._table(split, columns)
 
     def _records(self, split: SourceSplit) -> Rows:
-        payload = not set(PAYLOAD.names).isdisjoint(self._schema.names)
+        payload = not set(source_schema.PAYLOAD.names).isdisjoint(self._schema.names)
         is_read_committed = self._options.isolation == READ_COMMITTED
         offsets = self._bounds.offsets & split.offsets
         if is_read_committed:
@@ -270,7 +253,7 @@ class SourceReader:
         claimed = split.transactions
         collected = []
         for part in parts:
-            if isinstance(part, Hole) or not is_transactional(part).any():
+            if isinstance(part, Hole) or not batch.is_transactional(part).any():
                 yield part, claimed
                 continue
             collected = [part, *parts]
@@ -373,7 +356,7 @@ class SourceReader:
         if offsets.most < inf and start < stop:
             points.header(start)  # a store then sends the following bytes in the same request
             stop = min(stop, points.position_after_offset(offsets.most))
-        if times_ms.least >= 0 and late_ms != ANY and start < stop:
+        if times_ms.least >= 0 and late_ms != source_schema.ANY and start < stop:
             start = max(start, points.position_before_time(times_ms.least))
         if times_ms.most < inf and isinstance(late_ms, int) and start < stop:
             stop = min(stop, points.position_after_time(times_ms.most + late_ms))
@@ -389,8 +372,9 @@ class SourceReader:
         newest = batches["max_timestamp_ms"]
         late_ms = self._options.late_ms
         lateness_ms = late_ms if isinstance(late_ms, int) else inf
-        appended = is_log_append_time(batches) & (batches["magic"] >= 1)
-        hidden = has_delete_horizon(batches) | ((batches["magic"] < 2) & (codec(batches) != 0))
+        appended = batch.is_log_append_time(batches) & (batches["magic"] >= 1)
+        wrapped = (batches["magic"] < 2) & (batch.codec(batches) != 0)
+        hidden = batch.has_delete_horizon(batches) | wrapped
         oldest = np.where(hidden, -inf, batches["base_timestamp_ms"] - lateness_ms)
         oldest = np.where(appended, newest, oldest)
         return mask & (newest >= times_ms.least) & (oldest <= times_ms.most)
@@ -441,7 +425,7 @@ class SourceReader:
             size=hole.stop - hole.start,
             reason=hole.reason,
         )
-        unreadable = UnreadableBatch(hole.start, UNKNOWN, str(what))
+        unreadable = UnreadableBatch(hole.start, batch.UNKNOWN, str(what))
         yield from self._problem(split.segment_task, str(what), unreadable)
 
     def _problem(
@@ -482,7 +466,7 @@ def _follow(
     Returns whether all batches up to `stop` were read and a transaction is still open.
     """
     scan = HeaderScan(points, start, stop, chunk_bytes(points, start))
-    for part in chain([np.empty(0, BATCH)], scan):
+    for part in chain([np.empty(0, batch.BATCH)], scan):
         if isinstance(part, Hole) or observed.have_ended(claimed.open):
             return False
         observed.take(points.read, part)
@@ -495,12 +479,12 @@ def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
     In mode DROPMALFORMED, logs the problem. Raises Malformed in mode FAILFAST, and in DROPMALFORMED
     if `is_unread`: a file cannot be opened, so its content is unknown.
     """
-    if mode == FAILFAST or (is_unread and mode == DROPMALFORMED):
+    if mode == source_schema.FAILFAST or (is_unread and mode == source_schema.DROPMALFORMED):
         advice = message("option.permissive" if is_unread else "option.permissive_or_drop")
         raise Malformed(message("errors.with_advice", problem=verbatim(what), advice=advice))
-    if mode == DROPMALFORMED:
+    if mode == source_schema.DROPMALFORMED:
         LOG.warning("%s", what)
-    return mode == PERMISSIVE
+    return mode == source_schema.PERMISSIVE
 
 
 def problem_text(problem: Problem) -> str:
@@ -509,13 +493,13 @@ def problem_text(problem: Problem) -> str:
 
 def problem_row(row: Mapping[str, object], schema: pa.Schema) -> pa.RecordBatch:
     """Returns a batch with one row about a problem. Columns that `row` lacks are null."""
-    (batch,) = arrow_columns.table([row], schema).to_batches()
-    return batch
+    (rows,) = arrow_columns.table([row], schema).to_batches()
+    return rows
 
 
 def reads_log(name: str, schema: pa.Schema) -> bool:
     """Returns whether any of these columns requires reading the .log."""
-    return name in ("kafka_batches", *RECORD_FORMATS) or (
+    return name in ("kafka_batches", *source_schema.RECORD_FORMATS) or (
         name == "kafka_segments" and not set(STATISTICS_COLUMNS).isdisjoint(schema.names)
     )
 
@@ -549,10 +533,8 @@ def _is_preallocated(segment: LogSegment, hole: Hole) -> bool:
     return True
 
 
-def _begins_after(batch: np.void | None, timestamp_ms: float) -> bool:
-    if batch is None or batch["magic"] < 2 or has_delete_horizon(batch):
+def _begins_after(header: np.void | None, timestamp_ms: float) -> bool:
+    if header is None or header["magic"] < 2 or batch.has_delete_horizon(header):
         return False
-    first_ms = (
-        batch["max_timestamp_ms"] if is_log_append_time(batch) else batch["base_timestamp_ms"]
-    )
-    return bool(first_ms > timestamp_ms)
+    name = "max_timestamp_ms" if batch.is_log_append_time(header) else "base_timestamp_ms"
+    return bool(header[name] > timestamp_ms)

@@ -37,7 +37,7 @@ from kafkaviz.log.remote import address, file_system
 from kafkaviz.log.remote.address import RemotePath
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
-from kafkaviz.pipeline.datasource import consumer_options
+from kafkaviz.pipeline.datasource import consumer_options, source_reader, source_schema
 from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions
 from kafkaviz.pipeline.datasource.offset_ranges import OffsetRanges, check_stable, offset_ranges
 from kafkaviz.pipeline.datasource.pushdown import NumberRange, PushedFilters, describe_filters
@@ -48,19 +48,8 @@ from kafkaviz.pipeline.datasource.source_plan import (
     describe_splits,
     option_filters,
 )
-from kafkaviz.pipeline.datasource.source_reader import (
-    SourceReader,
-    becomes_row,
-    problem_row,
-    problem_text,
-    reads_log,
-)
-from kafkaviz.pipeline.datasource.source_schema import (
-    ABORTED,
-    RECORD_FORMATS,
-    BadOption,
-    SourceOptions,
-)
+from kafkaviz.pipeline.datasource.source_reader import SourceReader
+from kafkaviz.pipeline.datasource.source_schema import ABORTED, BadOption, SourceOptions
 from kafkaviz.pipeline.datasource.transactions import UncommittedTransactions, plan_transactions
 from kafkaviz.pipeline.read.inventory import Inventory, inventory
 from kafkaviz.search.fetch import READ_COMMITTED
@@ -142,11 +131,11 @@ class SourceQuery:
             )
             return decisions
 
-        needs_transactions = request.name in RECORD_FORMATS and (
+        needs_transactions = request.name in source_schema.RECORD_FORMATS and (
             options.isolation == READ_COMMITTED or ABORTED.name in request.schema.names
         )
         read_tasks = source_plan.tasks(
-            reads_log=reads_log(request.name, request.schema),
+            reads_log=source_reader.reads_log(request.name, request.schema),
             transactions_of=decide if needs_transactions else None,
         )
         if options.explain:
@@ -161,9 +150,9 @@ class SourceQuery:
         file_system.use_credentials(dict(request.credentials))
         if request.options.explain:
             LOG.warning("%s: task of %s", request.name, describe_splits(task.splits))
-        yield from (problem_row(row, request.schema) for row in task.rows)
-        source_reader = SourceReader(request.name, request.schema, self.filters, request.options)
-        yield from source_reader.read(task.splits)
+        yield from (source_reader.problem_row(row, request.schema) for row in task.rows)
+        reader = SourceReader(request.name, request.schema, self.filters, request.options)
+        yield from reader.read(task.splits)
 
     def _describe_plan(self, disk_inventory: Inventory, read_tasks: list[list[SourceSplit]]) -> str:
         splits = [split for task in read_tasks for split in task]
@@ -223,11 +212,11 @@ class SourceQuery:
         return [first | row for row in self._rows(broker_name, partition.name, problem)]
 
     def _rows(self, broker: str, name: PartitionName, problem: Problem) -> list[dict]:
-        what = problem_text(problem)
+        what = source_reader.problem_text(problem)
         row = {"broker": broker, "topic": name.topic, "partition": name.partition, "problem": what}
-        if becomes_row(what, is_unread=problem.is_unread, mode=self.request.options.mode):
-            return [row]
-        return []
+        mode = self.request.options.mode
+        is_shown = source_reader.becomes_row(what, is_unread=problem.is_unread, mode=mode)
+        return [row] if is_shown else []
 
 
 def _subscribed_topics(disk_inventory: Inventory, options: ConsumerOptions) -> frozenset[str]:

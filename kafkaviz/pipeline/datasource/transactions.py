@@ -17,16 +17,11 @@ import numpy as np
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
-from kafkaviz.format import producer_snapshot, txn_index
+from kafkaviz.format import open_transactions, producer_snapshot, txn_index
 from kafkaviz.format.batch import is_control, is_transactional
 from kafkaviz.format.control import ControlType
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
-from kafkaviz.format.open_transactions import (
-    OpenTransactions,
-    TransactionBegin,
-    marker,
-    transaction_rows,
-)
+from kafkaviz.format.open_transactions import OpenTransactions
 from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.entry_points import ends_before, entry_points, sound_end_offset
@@ -140,14 +135,14 @@ class ObservedTransactions:
             return
         self._first_offset = min(self._first_offset, int(batches["base_offset"][0]))
         self._last_offset = int(batches["last_offset"][-1])
-        for row, last_ms in transaction_rows(batches):
+        for row, last_ms in open_transactions.transaction_rows(batches):
             batch = batches[row]
             producer_id = int(batch["producer_id"])
             offset = int(batch["base_offset"])
             if last_ms is not None:
-                self._transactions.begin(producer_id, TransactionBegin(offset))
+                self._transactions.begin(producer_id, open_transactions.TransactionBegin(offset))
             elif batch["record_count"]:
-                kind = marker(read, batch, row).kind
+                kind = open_transactions.marker(read, batch, row).kind
                 if kind == ControlType.ABORT:
                     self._abort_markers.add((producer_id, offset))
                 self._transactions.take_marker(producer_id, offset, kind, batch_number=row)

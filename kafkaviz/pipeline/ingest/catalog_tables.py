@@ -32,16 +32,10 @@ from kafkaviz.log.broker import Problem
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings
 from kafkaviz.messages import message
+from kafkaviz.pipeline.catalog import catalog_info
 from kafkaviz.pipeline.catalog.arrow_columns import column
 from kafkaviz.pipeline.catalog.catalog import FULL_INGEST
-from kafkaviz.pipeline.catalog.catalog_info import (
-    CatalogInfo,
-    SourceCheck,
-    StoredSegment,
-    move_segment,
-    owner_columns,
-    to_row,
-)
+from kafkaviz.pipeline.catalog.catalog_info import SourceCheck, StoredSegment
 from kafkaviz.pipeline.catalog.findings import (
     disk_columns,
     finding_row,
@@ -50,15 +44,9 @@ from kafkaviz.pipeline.catalog.findings import (
     step_row,
 )
 from kafkaviz.pipeline.catalog.schema import BOOL, LONG, SEGMENTS, STRING
+from kafkaviz.pipeline.ingest import ingest_checks
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, RowWriter
-from kafkaviz.pipeline.ingest.ingest_checks import (
-    LOAD_KEY,
-    DirectoryLoad,
-    IngestChecks,
-    LoadResult,
-    SegmentKey,
-    is_read,
-)
+from kafkaviz.pipeline.ingest.ingest_checks import LOAD_KEY, IngestChecks, SegmentKey
 from kafkaviz.pipeline.ingest.spools import SortedSpool
 from kafkaviz.pipeline.ingest.stored_rows import NO_SEGMENTS, StoredPartition, StoredRows
 from kafkaviz.pipeline.read.inventory import (
@@ -102,16 +90,16 @@ class TableInputs:
     # rows are copied from the old catalog
     first_segments: Mapping[int, int]
     # the log of a directory, by directory number, if the next broker start-up loads the log
-    loads: Mapping[int, DirectoryLoad]
+    loads: Mapping[int, ingest_checks.DirectoryLoad]
     # yields what broker start-up does to each log, by ascending number of the log
-    load_results: Callable[[], Iterator[LoadResult]]
+    load_results: Callable[[], Iterator[ingest_checks.LoadResult]]
     # takes a segment's number; True: a task has read the segment and written its rows, False: the
     # old catalog has the rows
     has_new_rows: Callable[[int], bool]
     settings: dict[str, Settings]  # by the name of a broker
 
 
-def write_tables(transaction: CatalogTransaction, inputs: TableInputs) -> CatalogInfo:
+def write_tables(transaction: CatalogTransaction, inputs: TableInputs) -> catalog_info.CatalogInfo:
     """Writes all tables that tasks have not written, and commits the catalog."""
     limits = SegmentBytes(inputs.settings)
     with ExitStack() as stack:
@@ -192,7 +180,8 @@ class _TablesWriter:
         if stored is None or tables is None:  # they were readable when the work was planned
             raise CannotOpen(self._transaction.path, message("errors.lacks_files"), FULL_INGEST)
         texts = tables.stamps["json"].to_pylist()
-        moved = [move_segment(text, self._transaction.moved, stored.info) for text in texts[1:]]
+        move = partial(catalog_info.move_segment, move=self._transaction.moved, info=stored.info)
+        moved = list(map(move, texts[1:]))
         json_column = column([texts[0], *(segment.text for segment in moved)], STRING)
         self._writers["stamps"].add_table(set_column(tables.stamps, "json", json_column))
         self._writers["partitions"].add_table(tables.partitions)
@@ -267,7 +256,7 @@ class _TablesWriter:
                 statistics.append(statistics_of_read(entry, summary))
                 stamps.append(self._new_stamp(entry, summary))
         self._writers["segments"].add(segment_rows(entries, statistics, self._limits))
-        self._writers["stamps"].add(map(to_row, (entries.stored, *stamps)))
+        self._writers["stamps"].add(map(catalog_info.to_row, (entries.stored, *stamps)))
         self.problems += (problem for stamp in stamps for problem in stamp.problems)
         self.suffixes.update(stamp.suffix for stamp in stamps if stamp.suffix)
         return partition_row(entries, statistics), texts
@@ -289,13 +278,13 @@ class _TablesWriter:
         earlier = stored.checked(entries.broker, entries.stored.directory) if stored else {}
         results = []
         rows = []
-        owner = owner_columns(entries.broker, entries.stored.directory)
+        owner = catalog_info.owner_columns(entries.broker, entries.stored.directory)
         for entry in entries.segments:
             key = entry.stored.base_offset, entry.stored.suffix
             text = texts.get(entry.number)
             if text is None and key in earlier:
                 text = earlier[key].text
-            if is_read(entry) and text is not None:
+            if ingest_checks.is_read(entry) and text is not None:
                 rows.append(_checked_row(owner, key, checks.digest(entry), text))
             results.append(checks.result(entry, text))
         findings = broker_health.partition_findings(

@@ -36,23 +36,11 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.file import translate_os_errors
 from kafkaviz.messages import message
-from kafkaviz.pipeline.catalog import arrow_columns
+from kafkaviz.pipeline.catalog import arrow_columns, catalog_info
 from kafkaviz.pipeline.catalog.catalog import NAME, Catalog, read
-from kafkaviz.pipeline.catalog.catalog_info import (
-    CatalogInfo,
-    CatalogSource,
-    Spans,
-    to_json,
-    version,
-)
+from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, CatalogSource, Spans
 from kafkaviz.pipeline.catalog.schema import TABLES, TASK_TABLES
-from kafkaviz.pipeline.ingest.merge_files import (
-    MergeTask,
-    RowRuns,
-    RowSource,
-    TableLayout,
-    plan_layout,
-)
+from kafkaviz.pipeline.ingest import merge_files
 
 LOCK = "_catalog.lock"
 STAGING = ".staging-"
@@ -122,10 +110,10 @@ class CatalogTransaction:
         # the staging folders of killed ingests
         self.leftovers = [folder for folder in path.glob(f"{STAGING}*") if folder.is_dir()]
         self.staging, self.run = (path / f"{prefix}{uuid.uuid4().hex}" for prefix in (STAGING, RUN))
-        self._runs: dict[str, dict[tuple[Path, str], RowRuns]] = {
-            table: defaultdict(RowRuns) for table in TASK_TABLES
+        self._runs: dict[str, dict[tuple[Path, str], merge_files.RowRuns]] = {
+            table: defaultdict(merge_files.RowRuns) for table in TASK_TABLES
         }
-        self._layouts = {table: TableLayout() for table in TASK_TABLES}
+        self._layouts = {table: merge_files.TableLayout() for table in TASK_TABLES}
         self._new_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
 
     def make_staging(self) -> Path:
@@ -155,14 +143,14 @@ class CatalogTransaction:
             for span in table_spans:
                 self._runs[table][folder, span.file].add(span)
 
-    def lay_out(self) -> list[MergeTask]:
+    def lay_out(self) -> list[merge_files.MergeTask]:
         """Decides which file each kept or added row goes to.
 
         Returns the files that merge_files.merge must then write into the staging folder.
         """
         for table, table_runs in self._runs.items():
             sources = [
-                RowSource(
+                merge_files.RowSource(
                     path := folder / table / file,
                     runs.joined(),
                     pq.read_metadata(path).num_rows,
@@ -170,7 +158,7 @@ class CatalogTransaction:
                 )
                 for (folder, file), runs in table_runs.items()
             ]
-            self._layouts[table] = plan_layout(table, sources)
+            self._layouts[table] = merge_files.plan_layout(table, sources)
             table_runs.clear()
         return [task for layout in self._layouts.values() for task in layout.merges]
 
@@ -207,7 +195,7 @@ class CatalogTransaction:
                 files[table][source.path.name] = source.total_rows
         files = {table: old_files[table] | self._new_files[table] for table in TABLES}
         info = CatalogInfo(
-            kafkaviz=version(),
+            kafkaviz=catalog_info.version(),
             sources=tuple(sources),
             tables=files,
             problems=tuple(problems),
@@ -219,7 +207,7 @@ class CatalogTransaction:
                 (self.staging / table / name).rename(self.run / table / name)
             for name in old_files[table]:
                 link_file(self.path / table / name, self.run / table / name)
-        (self.run / NAME).write_text(json.dumps(to_json(info), separators=(",", ":")))
+        (self.run / NAME).write_text(json.dumps(catalog_info.to_json(info), separators=(",", ":")))
         self._sync()  # otherwise .current could lead to incomplete files after a crash
         for name in (*TABLES, NAME):
             self._link_to_current(name)

@@ -18,18 +18,10 @@ from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.catalog import missing_files
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, Spans
-from kafkaviz.pipeline.ingest import task_results
+from kafkaviz.pipeline.ingest import ingest_checks, task_results
 from kafkaviz.pipeline.ingest.catalog_tables import TableInputs, write_tables
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
-from kafkaviz.pipeline.ingest.ingest_checks import (
-    DirectoryLoad,
-    IngestChecks,
-    LoadResult,
-    LogStartup,
-    is_load_known,
-    is_read,
-    is_still_valid,
-)
+from kafkaviz.pipeline.ingest.ingest_checks import IngestChecks, LogStartup, is_still_valid
 from kafkaviz.pipeline.ingest.merge_files import merge
 from kafkaviz.pipeline.ingest.plan import (
     PackedTask,
@@ -204,7 +196,7 @@ class IngestWork:
     # are left out
     first_segments: dict[int, int] = field(default_factory=dict)
     # the log that the next broker start-up loads, by directory number
-    loads: dict[int, DirectoryLoad] = field(default_factory=dict)
+    loads: dict[int, ingest_checks.DirectoryLoad] = field(default_factory=dict)
 
     @property
     def entries(self) -> Iterator[InventoryEntry]:
@@ -228,7 +220,7 @@ class IngestWork:
 
     def task(self, entry: InventoryEntry) -> SegmentTask:
         facts = None
-        if self.checks and is_read(entry):
+        if self.checks and ingest_checks.is_read(entry):
             facts = self.checks.facts(entry.broker, entry.partition)
         return SegmentTask(
             number=entry.number,
@@ -314,8 +306,8 @@ def _find_changes(
             keep(old_segment.spans)
         work.states.append(state)
     if load is not None:
-        is_known = is_load_known(load, checked)
-        work.loads[entries.number] = DirectoryLoad(load.number, load.digest, is_known)
+        is_known = ingest_checks.is_load_known(load, checked)
+        work.loads[entries.number] = ingest_checks.DirectoryLoad(load.number, load.digest, is_known)
 
 
 class SegmentRun:
@@ -396,7 +388,7 @@ class SegmentRun:
             for task in merges:
                 merge(task, self._staging)
 
-    def load_results(self) -> Iterator[LoadResult]:
+    def load_results(self) -> Iterator[ingest_checks.LoadResult]:
         return task_results.merge_by_number(
             (file.first_number, partial(task_results.read_loads, self._staging, file))
             for file in self._load_files

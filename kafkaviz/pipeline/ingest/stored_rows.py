@@ -20,29 +20,12 @@ import pyarrow.parquet as pq
 from kafkaviz.analysis.serialization import encode
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.tiered import tiered_view
+from kafkaviz.pipeline.catalog import catalog_info
 from kafkaviz.pipeline.catalog.catalog import Catalog
-from kafkaviz.pipeline.catalog.catalog_info import (
-    FORMAT,
-    CatalogInfo,
-    RowRange,
-    Spans,
-    StoredSegment,
-    directory_text,
-    from_row,
-    storable_name,
-    unchanged_spans,
-    version,
-)
+from kafkaviz.pipeline.catalog.catalog_info import RowRange, Spans, StoredSegment, version
 from kafkaviz.pipeline.catalog.schema import FILE_KINDS, TABLES
-from kafkaviz.pipeline.ingest.ingest_checks import (
-    LOAD_KEY,
-    CheckedText,
-    IngestChecks,
-    LogStartup,
-    SegmentKey,
-    has_steps,
-    is_read,
-)
+from kafkaviz.pipeline.ingest import ingest_checks
+from kafkaviz.pipeline.ingest.ingest_checks import CheckedText, IngestChecks, LogStartup, SegmentKey
 from kafkaviz.pipeline.read import check_cache
 from kafkaviz.pipeline.read.inventory import (
     Inventory,
@@ -173,10 +156,10 @@ class StoredRows:
         self._catalog = catalog
         self._missing = missing
         self._needs_sweep = needs_sweep
-        self.info: CatalogInfo = catalog.info
+        self.info: catalog_info.CatalogInfo = catalog.info
         lost = {table for table, _ in missing}
         # everything is read again if another version wrote the rows, or if they lack a column
-        if catalog.info.kafkaviz != version() or catalog.info.format != FORMAT:
+        if catalog.info.kafkaviz != version() or catalog.info.format != catalog_info.FORMAT:
             lost |= {"stamps", "checked"}
         paths = {source.broker: source.paths for source in catalog.info.sources}
         self._brokers = {
@@ -210,12 +193,12 @@ class StoredRows:
                 self._can_copy = catalog.info.rows["partitions"] == len(self._stamps)
 
     def partition(self, broker: str, directory: str) -> StoredPartition:
-        place = self._stamps.get((broker, storable_name(directory)))
+        place = self._stamps.get((broker, catalog_info.storable_name(directory)))
         if place is None or broker not in self._brokers:
             return NO_SEGMENTS
         # the first row is about the directory itself; table `segments` has no such row
         rows = self._stamp_rows.slice(place.first_row + 1, place.rows - 1).to_pylist()
-        segments = [from_row(row, self.info) for row in rows]
+        segments = [catalog_info.from_row(row, self.info) for row in rows]
         values = self._segment_rows.slice(place.first_row - place.number, place.rows - 1)
         values = values.select(STATISTICS_COLUMNS).to_pylist()
         segments_by_key: dict[SegmentKey, tuple[StoredSegment, SegmentStatistics]] = {}
@@ -227,7 +210,7 @@ class StoredRows:
 
     def checked(self, broker: str, directory: str) -> dict[SegmentKey, CheckedText]:
         """Returns the stored check results of a directory and its segments."""
-        place = self._checked.get((broker, storable_name(directory)))
+        place = self._checked.get((broker, catalog_info.storable_name(directory)))
         if place is None or self._checked_rows is None:
             return {}
         try:
@@ -243,13 +226,13 @@ class StoredRows:
         """Returns the rows that show whether a directory is unchanged. None: rows are missing."""
         if not self._can_copy or broker not in self._brokers:
             return None
-        return self._tables((broker, storable_name(directory)), self._compared_rows)
+        return self._tables((broker, catalog_info.storable_name(directory)), self._compared_rows)
 
     def rows_to_copy(self, broker: str, directory: str) -> DirectoryTables | None:
         """Returns a directory's rows with all columns, for copying. None: they are unreadable."""
         if not self._copied_rows:
             self._copied_rows = [rows.with_columns() for rows in self._compared_rows]
-        return self._tables((broker, storable_name(directory)), self._copied_rows)
+        return self._tables((broker, catalog_info.storable_name(directory)), self._copied_rows)
 
     def _tables(self, owner: Owner, tables: Iterable[TableRows]) -> DirectoryTables | None:
         place = self._stamps.get(owner)
@@ -351,7 +334,7 @@ class UnchangedDirectories:
             or entries.partition.remote_bases
             or entries.partition.remote_gaps
             or replace_surrogates(directory) != directory
-            or storable_name(directory) != directory
+            or catalog_info.storable_name(directory) != directory
         ):
             return None
         tables = self._stored.rows_to_compare(entries.broker, directory)
@@ -370,11 +353,12 @@ class UnchangedDirectories:
         self, entries: PartitionEntries, tables: DirectoryTables
     ) -> list[Spans] | None:
         texts = tables.stamps["json"].to_pylist()
-        if len(texts) != len(entries.segments) + 1 or texts[0] != directory_text(entries.stored):
+        directory_text = catalog_info.directory_text(entries.stored)
+        if len(texts) != len(entries.segments) + 1 or texts[0] != directory_text:
             return None
         spans = []
         for entry, text in zip(entries.segments, texts[1:], strict=True):
-            segment_spans = unchanged_spans(text, entry.stored, self._stored.info)
+            segment_spans = catalog_info.unchanged_spans(text, entry.stored, self._stored.info)
             if segment_spans is None or not self._stored.has_rows(segment_spans):
                 return None
             spans.append(segment_spans)
@@ -404,16 +388,16 @@ def _has_same_checks(
     expected: list[tuple[int | None, str, str]] = [
         (entry.stored.base_offset, entry.stored.suffix, checks.digest(entry))
         for entry in entries.segments
-        if is_read(entry)
+        if ingest_checks.is_read(entry)
     ]
     now_ms = checks.plans[entries.broker].now_ms
     count = len(expected)
     if load is not None:
-        expected.append((*LOAD_KEY, load.digest))
+        expected.append((*ingest_checks.LOAD_KEY, load.digest))
     return (
         list(zip(keys, suffixes, digests, strict=True)) == expected
         and check_cache.is_independent_of_clock(texts[:count], now_ms)
-        and all(map(has_steps, texts[count:]))
+        and all(map(ingest_checks.has_steps, texts[count:]))
     )
 
 

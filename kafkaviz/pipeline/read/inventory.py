@@ -24,17 +24,9 @@ from kafkaviz.log.file import FileInfo, info
 from kafkaviz.log.metadata_log import read_image
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
+from kafkaviz.pipeline.catalog import catalog_info
 from kafkaviz.pipeline.catalog.catalog import Catalog, missing_files
-from kafkaviz.pipeline.catalog.catalog_info import (
-    FORMAT,
-    CatalogSource,
-    Stamp,
-    StampRow,
-    StoredDirectory,
-    StoredLogDirectory,
-    StoredSegment,
-    version,
-)
+from kafkaviz.pipeline.catalog.catalog_info import FORMAT, CatalogSource, StoredSegment, version
 from kafkaviz.units import replace_surrogates
 
 SMALL_FILES = (*(name for name in OWN_FILES if name != names.LOCK), SERVER_PROPERTIES)
@@ -60,7 +52,7 @@ class PartitionEntries:
     broker: str
     partition: Partition
     segments: tuple[InventoryEntry, ...]
-    stored: StoredDirectory  # the files that belong to no segment, as a catalog stores them
+    stored: catalog_info.StoredDirectory  # the files of no segment, as a catalog stores them
 
 
 @dataclass(frozen=True)
@@ -289,7 +281,7 @@ def _build_source(name: str, broker: Broker) -> CatalogSource:
         cluster_id=broker.cluster_id,
         directories=tuple(_directory_keys(broker)),
         log_directories=tuple(
-            StoredLogDirectory(
+            catalog_info.StoredLogDirectory(
                 path=directory.path.resolve(),
                 directory_id=directory.directory_id,
                 has_metadata_log=directory.has_metadata_log,
@@ -300,7 +292,7 @@ def _build_source(name: str, broker: Broker) -> CatalogSource:
     )
 
 
-def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
+def _files(broker: Broker) -> Iterator[tuple[str, catalog_info.Stamp]]:
     """Yields (path, `Stamp`) of the files that findings depend on, except in partition directories.
 
     A path is relative to the main log directory. A file in another log directory has its full path.
@@ -317,7 +309,7 @@ def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
                 yield prefix + name, stamp
 
 
-def _other_entries(path: Path) -> Iterator[tuple[str, Stamp]]:
+def _other_entries(path: Path) -> Iterator[tuple[str, catalog_info.Stamp]]:
     """Yields the entries of a log directory, except partitions and `SMALL_FILES`.
 
     Some of these entries affect broker start-up. A folder is yielded as ("name/", (0, 0)).
@@ -340,7 +332,7 @@ def _build_entries(
     files = {
         f"{partition.directory}/{other.name}": _stamp(other) for other in partition.other_files
     }
-    stored = StoredDirectory(name, key, files)
+    stored = catalog_info.StoredDirectory(name, key, files)
     return PartitionEntries(number, name, partition, segments, stored)
 
 
@@ -355,19 +347,19 @@ def _build_entry(
     return InventoryEntry(number, name, partition, segment, stored)
 
 
-def _stamp(file: FileInfo) -> Stamp:
+def _stamp(file: FileInfo) -> catalog_info.Stamp:
     return file.size_bytes, file.mtime_ns
 
 
-def _stamp_of(path: Path) -> Stamp | None:
+def _stamp_of(path: Path) -> catalog_info.Stamp | None:
     try:
         return _stamp(info(path))
     except CannotOpen:
         return None
 
 
-def _is_unchanged(item: PartitionEntries | InventoryEntry, old: StampRow) -> bool:
-    if isinstance(item, PartitionEntries) or isinstance(old, StoredDirectory):
+def _is_unchanged(item: PartitionEntries | InventoryEntry, old: catalog_info.StampRow) -> bool:
+    if isinstance(item, PartitionEntries) or isinstance(old, catalog_info.StoredDirectory):
         return item.stored == old
     return (
         old.key == item.stored.key
@@ -384,7 +376,7 @@ def has_same_content(entry: InventoryEntry, old: StoredSegment) -> bool:
     return _content(old) == _content(entry.stored) and not became_readable(entry, old)
 
 
-def _content(segment: StoredSegment) -> dict[str, Stamp]:
+def _content(segment: StoredSegment) -> dict[str, catalog_info.Stamp]:
     return {
         path: stamp
         for path, stamp in segment.files.items()

@@ -19,14 +19,7 @@ from kafkaviz.analysis.inferred_settings import SegmentFacts, inferred_limits, r
 from kafkaviz.analysis.segment.links import NONE, row_at_position
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.binary.layouts import field_names
-from kafkaviz.format.batch import (
-    UNKNOWN,
-    codec,
-    has_delete_horizon,
-    is_control,
-    is_log_append_time,
-    is_transactional,
-)
+from kafkaviz.format import batch
 from kafkaviz.format.legacy_messages import APPEND_TIME, CREATE_TIME, NO_TIMESTAMP, TIMESTAMP_TYPES
 from kafkaviz.log.archives import archive
 from kafkaviz.log.file import FileInfo
@@ -81,19 +74,18 @@ def batch_columns(
         uncompressed_bytes = np.full(len(batches), NONE)
     legacy = batches["magic"] < 2
     untimed = no_timestamp(batches)
-    wrapped = legacy & (batches["record_count"] == UNKNOWN)
+    appended = batch.is_log_append_time(batches)
+    wrapped = legacy & (batches["record_count"] == batch.UNKNOWN)
     names = field_names(batches.dtype)
     columns = {name: batches[name] for name in BATCHES.names if name in names}
     columns |= {
-        "codec": _texts(codec(batches), CODEC_NAMES),
+        "codec": _texts(batch.codec(batches), CODEC_NAMES),
         "timestamp_type": _texts(
-            np.select(
-                [untimed, is_log_append_time(batches)], [NO_TIMESTAMP, APPEND_TIME], CREATE_TIME
-            ),
+            np.select([untimed, appended], [NO_TIMESTAMP, APPEND_TIME], CREATE_TIME),
             TIMESTAMP_TYPE_NAMES,
         ),
-        "is_transactional": is_transactional(batches),
-        "is_control": is_control(batches),
+        "is_transactional": batch.is_transactional(batches),
+        "is_control": batch.is_control(batches),
         "delete_horizon_ms": batches["base_timestamp_ms"],
         "entry_slot": slots,
         "uncompressed_bytes": uncompressed_bytes,
@@ -101,7 +93,7 @@ def batch_columns(
     is_absent = {
         **dict.fromkeys(("leader_epoch", "producer_id", "producer_epoch", "base_sequence"), legacy),
         **dict.fromkeys(("base_offset", "record_count"), wrapped),
-        "delete_horizon_ms": ~has_delete_horizon(batches),
+        "delete_horizon_ms": ~batch.has_delete_horizon(batches),
         "base_timestamp_ms": untimed | wrapped,
         "max_timestamp_ms": untimed,
         "entry_slot": slots == NONE,

@@ -27,17 +27,9 @@ from kafkaviz.log.scans import BatchWalk, SharedScan
 from kafkaviz.log.segment import OFFSET_ENTRY, Index, LogSegment
 from kafkaviz.pipeline.catalog.catalog_info import RowRange
 from kafkaviz.pipeline.catalog.schema import DICTIONARY, TABLES, TASK_TABLES
-from kafkaviz.pipeline.read import check_cache
+from kafkaviz.pipeline.read import check_cache, tasks
 from kafkaviz.pipeline.read.rows import batch_columns, entry_columns, entry_slots, table
-from kafkaviz.pipeline.read.tasks import (
-    BatchStatisticsBuilder,
-    DecodedWalk,
-    IngestTask,
-    SegmentSplit,
-    SegmentTask,
-    SlotCounts,
-    SplitSummary,
-)
+from kafkaviz.pipeline.read.tasks import SegmentSplit, SegmentTask, SlotCounts, SplitSummary
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -46,7 +38,7 @@ ROWS_AT_ONCE = 65_536
 NO_NUMBERS = np.empty(0, int)
 
 
-def scan(task: IngestTask, staging: Path) -> list[SplitSummary]:
+def scan(task: tasks.IngestTask, staging: Path) -> list[SplitSummary]:
     """Reads the task's splits in order, and writes their rows.
 
     The written rows are valid only after the driver has received the summaries. A file that cannot
@@ -57,7 +49,7 @@ def scan(task: IngestTask, staging: Path) -> list[SplitSummary]:
         files = {name: stack.enter_context(RowFile(name, staging / name)) for name in TASK_TABLES}
         return [
             _SplitScan(
-                split, files, DecodedWalk(split.decoded, staging) if split.decoded else None
+                split, files, tasks.DecodedWalk(split.decoded, staging) if split.decoded else None
             ).summary()
             for split in task.splits
         ]
@@ -184,7 +176,7 @@ class _SplitScan:
         self._files = files if self._segment.is_in_use else {}
         self._decoded_walk = decoded_walk
         self._problems: list[Problem] = []
-        self._statistics = BatchStatisticsBuilder()
+        self._statistics = tasks.BatchStatisticsBuilder()
 
     def summary(self) -> SplitSummary:
         split = self._split
