@@ -36,7 +36,7 @@ from kafkaviz.log.broker import Problem
 from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog import arrow_columns
 from kafkaviz.pipeline.catalog.catalog_info import FORMAT, RowRange, version
-from kafkaviz.pipeline.catalog.schema import TASK_TABLES
+from kafkaviz.pipeline.catalog.schema import LONG, STRING, TASK_TABLES
 from kafkaviz.pipeline.ingest.commit import link_file
 from kafkaviz.pipeline.ingest.ingest_checks import LoadResult
 from kafkaviz.pipeline.ingest.merge_files import slice_rows, write_rows
@@ -49,19 +49,15 @@ LOADS_FOLDER = "loads"
 ROWS_AT_ONCE = 128
 RESULTS = pa.schema(
     [
-        ("digest", pa.string()),
-        ("number", pa.int64()),
-        ("start", pa.int64()),
-        ("stop", pa.int64()),
-        ("end_position", pa.int64()),
-        ("json", pa.string()),  # JSON: statistics, evidence, slots, problems
-        ("spans", pa.string()),
-        ("check_json", pa.string()),
+        ("digest", STRING), ("number", LONG), ("start", LONG), ("stop", LONG),
+        ("end_position", LONG),
+        ("json", STRING),  # JSON: statistics, evidence, slots, problems
+        ("spans", STRING), ("check_json", STRING),
     ]
-)
+)  # fmt: skip
 COPIED_COLUMNS = ("number", "start", "stop", "end_position", "check_json")
 Numbered = TypeVar("Numbered", SplitSummary, LoadResult)
-LOADS = pa.schema([("number", pa.int64()), ("text", pa.string())])
+LOADS = pa.schema([("number", LONG), ("text", STRING)])
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.catalog import Catalog
 from kafkaviz.pipeline.catalog.catalog_info import RowRange, StoredSegment, from_row
-from kafkaviz.pipeline.catalog.schema import BATCHES
+from kafkaviz.pipeline.catalog.schema import BATCHES, INT, LONG, STRING
 from kafkaviz.pipeline.ingest.merge_files import RowRuns
 
 if TYPE_CHECKING:
@@ -66,21 +66,12 @@ class CatalogRelation(StrEnum):
 # the matched logs, one per row; topic_a or topic_b is null if only the other side has the log
 COMPARED_LOGS = pa.schema(
     [
-        ("number", pa.int32()),
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("topic_a", pa.string()),
-        ("topic_b", pa.string()),
-        ("start_a", pa.int64()),
-        ("start_b", pa.int64()),
-        ("known_end_a", pa.int64()),
-        ("known_end_b", pa.int64()),
-        ("damaged_a", pa.int64()),
-        ("damaged_b", pa.int64()),
-        ("other_generation", pa.string()),
-        ("other_directory", pa.string()),
+        ("number", INT), ("topic", STRING), ("partition", INT),
+        ("topic_a", STRING), ("topic_b", STRING), ("start_a", LONG), ("start_b", LONG),
+        ("known_end_a", LONG), ("known_end_b", LONG), ("damaged_a", LONG), ("damaged_b", LONG),
+        ("other_generation", STRING), ("other_directory", STRING),
     ]
-)
+)  # fmt: skip
 # the batches of both sides, each with the number of the log that it is in
 BATCHES_SQL = " UNION ALL ".join(
     f"""
