@@ -7,5 +7,4 @@ class SameVersion(MetadataHookInterface):
     """Takes the version, which has one source, into the list of dependencies."""
 
     def update(self, metadata: dict) -> None:
-        """Sets the dependencies."""
         metadata["dependencies"] = [f"kafkaviz-core[all]=={metadata['version']}"]

@@ -4,6 +4,4 @@ from kafkaviz.pipeline.datasource.installed import InstalledSource
 
 
 class DefaultSource(InstalledSource):
-    """The format kafka_offset_index."""
-
     FORMAT = "kafka_offset_index"

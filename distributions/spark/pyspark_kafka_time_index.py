@@ -4,6 +4,4 @@ from kafkaviz.pipeline.datasource.installed import InstalledSource
 
 
 class DefaultSource(InstalledSource):
-    """The format kafka_time_index."""
-
     FORMAT = "kafka_time_index"

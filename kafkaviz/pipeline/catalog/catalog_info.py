@@ -68,8 +68,7 @@ class CatalogSource:
     cluster_id: str | None
     # names of the partition directories; if two are equal, with their folder: disk-b/orders-0
     directories: tuple[str, ...]
-    # the files outside of partition directories, by their path relative to `path`
-    files: Mapping[str, Stamp]
+    files: Mapping[str, Stamp]  # outside of partition directories, by path relative to `path`
     log_directories: tuple[StoredLogDirectory, ...] = ()  # empty in catalogs up to format 11
     # None if the catalog was made without findings
     checked: SourceCheck | None = field(default=None, compare=False)
@@ -93,8 +92,7 @@ class CatalogInfo:
     kafkaviz: str  # the version that wrote the catalog
     sources: tuple[CatalogSource, ...]
     tables: Mapping[str, Mapping[str, int]]  # by table: the files, and the number of rows in each
-    # all files and directories that could not be read
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()  # all files and directories that could not be read
     # number of segments that are not in use, by file suffix
     suffixes: Mapping[str, int] = field(default_factory=dict)
     format: int = FORMAT  # version of the format, one of `READ_FORMATS`

@@ -35,8 +35,7 @@ def use_column(use: Use) -> str:
 # For each partition: the number of files, their disk space, and the bytes per use, whose sum is the
 # length of all files. They are null if the ingest did not check anything.
 DISK_COLUMNS = ("files", "allocated_bytes", *map(use_column, CHECKED_USES))
-# path of the log directory; null in rows about a broker with several
-LOG_DIRECTORY = ("log_directory", STRING)
+LOG_DIRECTORY = ("log_directory", STRING)  # its path; null in rows about a broker with several
 PARTITIONS = table_schema(
     ("directory", STRING),
     ("state", STRING),  # current, delete, future, stray
@@ -71,8 +70,7 @@ SEGMENTS = table_schema(
 BATCHES = table_schema(
     ("segment_base_offset", LONG), ("position", LONG), ("size_bytes", LONG),
     ("base_offset", LONG), ("last_offset", LONG), ("leader_epoch", INT), ("magic", INT),
-    # none, gzip, snappy, lz4, zstd; an unknown codec id is written as a number
-    ("codec", STRING),
+    ("codec", STRING),  # none, gzip, snappy, lz4, zstd; an unknown codec id is written as a number
     ("timestamp_type", STRING),  # CreateTime, LogAppendTime
     ("is_transactional", BOOL), ("is_control", BOOL), ("delete_horizon_ms", LONG),
     ("record_count", INT), ("base_timestamp_ms", LONG), ("max_timestamp_ms", LONG),
@@ -158,8 +156,7 @@ STAMPS = table_schema(
     ("directory", STRING),
     ("base_offset", LONG),  # null in the row of the directory's other files
     ("suffix", STRING),
-    # JSON: size and mtime of each file, and where its rows are (catalog_info.py)
-    ("json", STRING),
+    ("json", STRING),  # JSON: size and mtime of each file, and where its rows are (catalog_info.py)
 )
 TABLES: dict[str, pa.Schema] = {
     "partitions": PARTITIONS, "segments": SEGMENTS, "batches": BATCHES,

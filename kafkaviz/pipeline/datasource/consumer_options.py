@@ -110,8 +110,7 @@ class Subscription:
 
     topics: frozenset[str] | None = None  # None: `pattern` selects the topics
     pattern: re.Pattern[str] | None = None
-    # in option assign; None: all partitions of the topics
-    partitions: frozenset[TopicPartition] | None = None
+    partitions: frozenset[TopicPartition] | None = None  # None: all partitions of the topics
 
     def topics_of(self, available: Iterable[str]) -> frozenset[str]:
         """Returns the subscribed topics, including named topics that do not exist."""
@@ -354,9 +353,6 @@ def refuse_reversed(topic_partition: TopicPartition, start: int, end: int) -> No
 def labels(partitions: Iterable[TopicPartition]) -> tuple[str, ...]:
     """Returns names such as "orders-0"."""
     return tuple(f"{topic}-{number}" for topic, number in sorted(partitions))
-
-
-# ---- JSON and numbers
 
 
 def _parse_json(option: str, text: str, example: str) -> dict:

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 ENABLED = "spark.sql.python.filterPushdown.enabled"
 BOTH = (0, 1)
-# the result of `isolates_filters`, by session
-_CACHE: WeakKeyDictionary = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary = WeakKeyDictionary()  # the result of `isolates_filters`, by session
 
 
 def can_push_filters(spark: "SparkSession") -> bool:

@@ -66,9 +66,8 @@ def register(spark: "SparkSession") -> None:
 
     Raises a KafkavizError if the Python of the workers does not have kafkaviz.
     """
-    # a session of Spark Connect has no context
     master = cast(str, spark.conf.get("spark.master", ""))
-    context = getattr(spark, "sparkContext", None)
+    context = getattr(spark, "sparkContext", None)  # a session of Spark Connect has none
     has_python = (
         context is None
         or "PYSPARK_PYTHON" in os.environ

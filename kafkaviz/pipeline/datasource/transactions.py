@@ -44,8 +44,7 @@ class UncommittedTransactions:
 
     # rows of `ABORTED`, sorted by producer, then by first offset
     aborted: np.ndarray = field(default_factory=lambda: NO_ABORTED)
-    # the first offset of each open transaction, by producer
-    open: dict[int, int] = field(default_factory=dict)
+    open: dict[int, int] = field(default_factory=dict)  # the first offset of each, by producer
     # the part of the log that must still be read to find other transactions
     tail: TransactionTail | None = None
 

@@ -132,10 +132,7 @@ class CatalogTransaction:
         self._count(self.path, spans)
 
     def add(self, spans: Spans) -> None:
-        """Marks rows written by tasks as part of the new catalog.
-
-        Rows that were neither kept nor added are dropped.
-        """
+        """Marks rows written by tasks as part of the new catalog. Unmarked rows are dropped."""
         self._count(self.staging, spans)
 
     def _count(self, folder: Path, spans: Spans) -> None:

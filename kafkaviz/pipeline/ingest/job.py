@@ -327,8 +327,7 @@ class SegmentRun:
         self._staging = transaction.staging
         self._runner: TaskRunner | None = None
         self._load_files: list[LoadFile] = []
-        # of all segments that this run or a killed run has read
-        self.summaries = SummaryFiles(self._staging)
+        self.summaries = SummaryFiles(self._staging)  # of segments read by this or a killed run
 
     def resume(self) -> None:
         """Moves valid results of killed runs to the staging folder of this run."""

@@ -71,8 +71,7 @@ class StartupTask:
 
     loads: tuple["LogStartup", ...]
     cost: int = 0
-    # 0, because an IngestTask counts the bytes of these logs
-    log_bytes: int = 0
+    log_bytes: int = 0  # 0, because an IngestTask counts the bytes of these logs
 
 
 @dataclass(frozen=True)

@@ -286,9 +286,6 @@ def _places(catalog: Catalog, name: str) -> dict[Owner, _Rows]:
     return places
 
 
-# ---- the directories that are unchanged since the last run
-
-
 class UnchangedDirectories:
     """Finds partition directories whose rows can be copied from the old catalog.
 

@@ -40,8 +40,7 @@ class InventoryEntry:
     broker: str
     partition: Partition
     segment: Segment
-    # as a catalog stores the segment, without the results of reading its files
-    stored: StoredSegment
+    stored: StoredSegment  # as a catalog stores it, without the results of reading its files
 
 
 @dataclass(frozen=True)

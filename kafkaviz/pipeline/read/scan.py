@@ -84,12 +84,10 @@ class RowFile(AbstractContextManager["RowFile"]):
         entry_slots: np.ndarray = NO_NUMBERS,
         uncompressed_bytes: np.ndarray = NO_NUMBERS,
     ) -> None:
-        """Adds rows of one segment. The rows are written later, in large groups.
+        """Adds batches or index entries of one segment. They are written later, in large groups.
 
-        Args:
-            rows: batches or index entries.
-            entry_slots: only for batches: the slot of the entry that points to each batch.
-            uncompressed_bytes: only for batches: the uncompressed size of the records, or `NONE`.
+        Only for batches: `entry_slots` has the slot of the entry that points to each batch, and
+        `uncompressed_bytes` the uncompressed size of its records, or `NONE`.
         """
         self._waiting.append((owner, rows, entry_slots, uncompressed_bytes))
         self._waiting_rows += len(rows)

@@ -66,8 +66,7 @@ class DecodedSplit:
     number: int
     start: int
     stop: int
-    # the name of the file with the decoded batches; None: the split has a fault
-    file: str | None = None
+    file: str | None = None  # name of the file with the batches; None: the split has a fault
     end: WalkEnd | None = None  # where the batches ended, and why; None: the split has a fault
 
 
@@ -82,8 +81,7 @@ class SegmentTask:
     segment: Segment
     facts: PartitionFacts | None = None  # what the checks depend on; None: no checks
     skips_rows: bool = False  # no rows are written, because the catalog has them already
-    # the cost of lookups is estimated for many values of index.interval.bytes
-    needs_sweep: bool = False
+    needs_sweep: bool = False  # the cost of lookups is estimated for many index.interval.bytes
 
     @property
     def log_bytes(self) -> int:
@@ -114,8 +112,7 @@ class SegmentSplit:
     segment_task: SegmentTask
     start: int
     stop: int
-    # the decoded splits, if other tasks have decoded the batches
-    decoded: tuple[DecodedSplit, ...] = ()
+    decoded: tuple[DecodedSplit, ...] = ()  # if other tasks have decoded the batches
 
     @property
     def log_bytes(self) -> int:

@@ -45,8 +45,7 @@ JVM_SETTINGS = {
 CONNECT_SCHEME = "sc://"
 MASTER = re.compile(r"local(-cluster)?(\[[^\]]*\])?|yarn|(spark|k8s|sc)://.+")
 SESSION_LOCK = threading.Lock()
-# environment variable that spark-submit sets to the port of the JVM
-GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"
+GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"  # a variable that spark-submit sets to the port of the JVM
 _own_context: "SparkContext | None" = None  # created by kafkaviz; only this one may be stopped
 
 

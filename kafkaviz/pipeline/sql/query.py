@@ -64,15 +64,11 @@ class QueryResult:
     rows: pa.Table  # the first rows, up to the requested number
     all_rows: int | None  # the total number of rows; None: counting took too long
     seconds: float
-    # the length limit of a text, in characters; longer texts end in "…". 0: no text was cut
-    cut_at: int = 0
+    cut_at: int = 0  # the most characters of a text, longer ones end in "…"; 0: no text was cut
 
     @property
     def is_cut(self) -> bool:
         return self.all_rows is None or self.all_rows > self.rows.num_rows
-
-
-# ---- the processes that run queries
 
 
 class Worker:
@@ -179,9 +175,6 @@ class WorkerPool:
 
 
 POOL = WorkerPool()
-
-
-# ---- a query
 
 
 class Query(Job[QueryResult, None]):
