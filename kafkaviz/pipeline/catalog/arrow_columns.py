@@ -106,10 +106,9 @@ def _repeated(kind: pa.DataType, values: Sequence[bytes | None], counts: Sequenc
     begins = np.zeros(len(sizes) + 1, np.int32)
     begins[1:] = ends
     data = b"".join(value * count for value, count in zip(present, counts, strict=True))
-    is_absent = np.repeat(
-        np.fromiter((value is None for value in values), bool, len(values)), counts
-    )
-    return _build(kind, len(sizes), [pa.py_buffer(begins), pa.py_buffer(data)], is_absent)
+    is_absent = np.fromiter((value is None for value in values), bool, len(values))
+    buffers = [pa.py_buffer(begins), pa.py_buffer(data)]
+    return _build(kind, len(sizes), buffers, np.repeat(is_absent, counts))
 
 
 def _build(

@@ -34,6 +34,7 @@ NAME = CATALOG_FILE
 ROWS_AT_ONCE = 1024  # most rows of a table that are read at once
 HEALTH_TABLES = ("findings", "restart_steps", "retention", "partitions")
 FULL_INGEST = message("errors.full_ingest")
+INGEST_AGAIN = message("errors.ingest_again")
 
 
 class Catalog:
@@ -111,9 +112,8 @@ class Catalog:
         try:
             return stored_health(source.checked, *(table for _, table in tables))
         except ValueError:
-            raise CannotOpen(
-                self.path / "findings", message("errors.unknown_findings"), FULL_INGEST
-            ) from None
+            what = message("errors.unknown_findings")
+            raise CannotOpen(self.path / "findings", what, FULL_INGEST) from None
 
     def severities(self) -> dict[str, int]:
         counts = Counter(
@@ -169,20 +169,16 @@ def read_info(path: Path) -> CatalogInfo:
         if document["format"] not in catalog_info.READ_FORMATS:
             catalog_format = str(document["format"])
             what = message("errors.other_catalog_format", format=catalog_format, expected=FORMAT)
-            raise CannotOpen(path, what, message("errors.ingest_again"))
+            raise CannotOpen(path, what, INGEST_AGAIN)
         return catalog_info.from_json(document)
     except FileNotFoundError:
-        raise CannotOpen(
-            path, message("errors.is_no_catalog"), message("errors.make_a_catalog"), kind="missing"
-        ) from None
+        advice = message("errors.make_a_catalog")
+        raise CannotOpen(path, message("errors.is_no_catalog"), advice, kind="missing") from None
     except OSError as error:
-        raise CannotOpen(
-            path / NAME, system_problem(error), message("errors.ingest_again")
-        ) from None
+        raise CannotOpen(path / NAME, system_problem(error), INGEST_AGAIN) from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise CannotOpen(
-            path / NAME, message("errors.is_no_description"), message("errors.ingest_again")
-        ) from None
+        what = message("errors.is_no_description")
+        raise CannotOpen(path / NAME, what, INGEST_AGAIN) from None
 
 
 def missing_files(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
@@ -229,9 +225,8 @@ def _is_intact(path: Path, table: str, file: str, rows: int) -> bool:
         if table == "segments":
             with pq.ParquetFile(path / table / file) as parquet:
                 batches = parquet.iter_batches(ROWS_AT_ONCE, use_threads=False)
-                return sum(batch.num_rows for batch in batches) == rows and (
-                    parquet.schema_arrow.equals(TABLES[table])
-                )
+                count = sum(batch.num_rows for batch in batches)
+                return count == rows and parquet.schema_arrow.equals(TABLES[table])
         return pq.read_metadata(path / table / file).num_rows == rows
     except (pa.ArrowException, OSError):
         return False

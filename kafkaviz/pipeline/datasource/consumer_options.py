@@ -263,9 +263,8 @@ def compile_java_pattern(text: str) -> re.Pattern[str]:
             warnings.simplefilter("error")
             return re.compile(text, re.ASCII)
     except (re.error, ValueError, OverflowError, RecursionError, Warning) as fault:
-        raise BadOption(
-            message("option.java_pattern", pattern=text, reason=verbatim(str(fault)))
-        ) from None
+        what = message("option.java_pattern", pattern=text, reason=verbatim(str(fault)))
+        raise BadOption(what) from None
 
 
 def _has_class_operation(text: str) -> bool:

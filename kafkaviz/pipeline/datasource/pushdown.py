@@ -14,6 +14,7 @@ the source must not return rows outside of them.
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import reduce
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -79,10 +80,7 @@ def add_filters(
     Only comparisons of a column with integers, and = or IN on the topic, add limits. Negated
     filters add none.
     """
-    result = options
-    for predicate in filters:
-        result = _add_filter(result, predicate)
-    return result
+    return reduce(_add_filter, filters, options)
 
 
 def is_exact(predicate: "Filter", columns: Container[str]) -> bool:

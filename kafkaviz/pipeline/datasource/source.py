@@ -81,11 +81,10 @@ def register(spark: "SparkSession") -> None:
     pushes_filters = probes.can_push_filters(spark)
     credentials = session_credentials(spark)
     for source in SOURCES:
-        spark.dataSource.register(
-            session_source(
-                source, pushes_filters=pushes_filters, is_local=is_local, credentials=credentials
-            )
+        registered_source = session_source(
+            source, pushes_filters=pushes_filters, is_local=is_local, credentials=credentials
         )
+        spark.dataSource.register(registered_source)
 
 
 def session_credentials(spark: "SparkSession") -> tuple[tuple[str, str], ...]:
@@ -244,9 +243,8 @@ class FilesSource(KafkaSource):
         return consumer_options.consumer_columns(cast(ConsumerOptions, options))
 
     def available_columns(self, options: SourceOptions) -> pa.Schema:
-        return self.columns(
-            replace(cast(ConsumerOptions, options), columns=(), include_replica=True)
-        )
+        consumed = cast(ConsumerOptions, options)
+        return self.columns(replace(consumed, columns=(), include_replica=True))
 
 
 class OffsetIndexSource(KafkaSource):

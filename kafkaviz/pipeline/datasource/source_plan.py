@@ -177,9 +177,8 @@ class SourcePlan:
             key = id(entry.partition)
             base_offset = entry.segment.base_offset
             first, last = _offsets(self.name, entry.segment, bases)
-            ranges = [
-                limits for limits in self._ranges(entry.partition) if limits.has_any(first, last)
-            ]
+            all_ranges = self._ranges(entry.partition)
+            ranges = [limits for limits in all_ranges if limits.has_any(first, last)]
             if not ranges:
                 continue
             segment_task = SegmentTask(
@@ -279,10 +278,8 @@ def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, floa
 
 
 def _has_rows(name: str, segment: Segment) -> bool:
-    file = {"kafka_offset_index": segment.index, "kafka_time_index": segment.timeindex}.get(
-        name, segment.log
-    )
-    return segment.is_in_use and file is not None
+    indexes = {"kafka_offset_index": segment.index, "kafka_time_index": segment.timeindex}
+    return segment.is_in_use and indexes.get(name, segment.log) is not None
 
 
 def _live_bases(partition: Partition) -> list[int]:

@@ -101,9 +101,8 @@ class SourceReader:
             except (Malformed, DataLoss):
                 raise
             except KafkavizError as fault:
-                yield from self._problem(
-                    split.segment_task, str(fault), is_unread=isinstance(fault, CannotOpen)
-                )
+                is_unread = isinstance(fault, CannotOpen)
+                yield from self._problem(split.segment_task, str(fault), is_unread=is_unread)
 
     def _follow_tail(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, SourceSplit]:
         """Reads the markers in `split.transactions.tail`, the last part of the log.
@@ -446,12 +445,8 @@ class SourceReader:
         yield problem_row(row, self._schema)
 
 
-def _partition_columns(segment_task: SegmentTask) -> dict[str, Any]:
-    return {
-        "broker": segment_task.broker,
-        "topic": segment_task.topic,
-        "partition": segment_task.partition,
-    }
+def _partition_columns(task: SegmentTask) -> dict[str, Any]:
+    return {"broker": task.broker, "topic": task.topic, "partition": task.partition}
 
 
 def _follow(

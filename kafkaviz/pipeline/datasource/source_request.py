@@ -105,12 +105,10 @@ class SourceQuery:
         if isinstance(options, ConsumerOptions):
             topics = _subscribed_topics(disk_inventory, options)
             self.filters = replace(self.filters, topics=(*self.filters.topics, topics))
-        rows = [
-            row
-            for name, broker in disk_inventory.brokers
-            for problem in broker.problems
-            for row in self._unread_rows(name, broker, problem)
-        ]
+        rows: list[dict] = []
+        for name, broker in disk_inventory.brokers:
+            for problem in broker.problems:
+                rows += self._unread_rows(name, broker, problem)
         ranges = None
         if isinstance(options, ConsumerOptions):
             ranges = _subscribed_ranges(disk_inventory, self.filters, options)
@@ -126,9 +124,8 @@ class SourceQuery:
             decisions, problems = plan_transactions(partition, offsets.most, offsets.least)
             if decisions.tail is None:
                 check_stable(options, (partition.topic, partition.partition), decisions)
-            rows.extend(
-                row for problem in problems for row in self._rows(broker, partition.name, problem)
-            )
+            for problem in problems:
+                rows.extend(self._rows(broker, partition.name, problem))
             return decisions
 
         needs_transactions = request.name in source_schema.RECORD_FORMATS and (
@@ -140,9 +137,8 @@ class SourceQuery:
         )
         if options.explain:
             LOG.warning("%s", self._describe_plan(disk_inventory, read_tasks))
-        return [ReadTask(splits) for splits in read_tasks] + (
-            [ReadTask([], rows)] if rows or not read_tasks else []
-        )
+        problem_tasks = [ReadTask([], rows)] if rows or not read_tasks else []
+        return [*map(ReadTask, read_tasks), *problem_tasks]
 
     def read(self, task: ReadTask) -> Iterator[pa.RecordBatch]:
         """Yields the rows of a task. Raises Malformed for bad data, unless `mode` allows it."""
@@ -158,8 +154,9 @@ class SourceQuery:
         splits = [split for task in read_tasks for split in task]
         segments = {id(split.segment_task.segment) for split in splits}
         log_bytes = sum(split.log_bytes for split in splits)
+        segment_count = sum(len(partition.segments) for _, partition in disk_inventory.partitions)
         return (
-            f"{self.request.name}: {len(segments)} of {disk_inventory.segment_count} segments, "
+            f"{self.request.name}: {len(segments)} of {segment_count} segments, "
             f"{log_bytes} bytes of .log, {len(read_tasks)} tasks; {describe_filters(self.filters)}"
         )
 
@@ -186,9 +183,8 @@ class SourceQuery:
             if fault.kind != "missing" or path.expanduser().is_absolute():
                 raise
             what = message("errors.not_there_from_spark", path=Path.cwd())
-            raise CannotOpen(
-                directory, what, message("errors.give_whole_path"), kind="missing"
-            ) from None
+            advice = message("errors.give_whole_path")
+            raise CannotOpen(directory, what, advice, kind="missing") from None
 
     def _unread_rows(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
         """Returns one row about a requested partition directory; logs problems of other files."""
@@ -340,9 +336,8 @@ def _parse_paths(text: str) -> list[str]:
     except (ValueError, RecursionError):
         paths = None
     if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-        raise BadOption(
-            message("option.takes_json", option="paths", examples=(PATHS_EXAMPLE,), value=text)
-        )
+        examples = (PATHS_EXAMPLE,)
+        raise BadOption(message("option.takes_json", option="paths", examples=examples, value=text))
     return paths
 
 

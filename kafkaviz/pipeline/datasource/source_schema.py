@@ -183,9 +183,8 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
     late = values.get("late_ms")
     replicas = values.get("replicas")
     problems = parse_bool("problems", values.get("problems", "false"))
-    mode = parse_choice(
-        "mode", values.get("mode", PERMISSIVE if problems else FAILFAST).upper(), MODES
-    )
+    default_mode = PERMISSIVE if problems else FAILFAST
+    mode = parse_choice("mode", values.get("mode", default_mode).upper(), MODES)
     if problems and mode != PERMISSIVE:
         raise BadOption(message("option.problems_and_mode", mode=mode))
     return SourceOptions(
@@ -221,9 +220,8 @@ def columns(name: str, read_options: SourceOptions) -> pa.Schema:
     if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
         raise BadOption(message("option.no_timestamps", names=TIMED_FORMATS, name=name))
     not_null = PROBLEM_ROW_COLUMNS if read_options.mode == PERMISSIVE else NOT_NULL[name]
-    return select_columns(
-        name, _available_columns(name, read_options), read_options.columns, not_null=not_null
-    )
+    available = _available_columns(name, read_options)
+    return select_columns(name, available, read_options.columns, not_null=not_null)
 
 
 def select_columns(
@@ -332,9 +330,8 @@ def parse_number(option: str, text: str, least: int) -> int:
     except ValueError:
         number = least - 1
     if not least <= number <= MAX_OFFSET:
-        raise BadOption(
-            message("option.no_number", option=option, least=least, most=MAX_OFFSET, value=text)
-        )
+        key = "option.no_number"
+        raise BadOption(message(key, option=option, least=least, most=MAX_OFFSET, value=text))
     return number
 
 

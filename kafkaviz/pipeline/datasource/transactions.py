@@ -60,9 +60,8 @@ class UncommittedTransactions:
 
         `tail` is dropped if no marker in it can commit or abort a record up to `last_requested`.
         """
-        touches = (self.aborted["last_offset"] >= first_offset) & (
-            self.aborted["first_offset"] <= last_offset
-        )
+        touches = self.aborted["last_offset"] >= first_offset
+        touches &= self.aborted["first_offset"] <= last_offset
         if self.tail is None or self.tail.decides(last_requested):
             return replace(self, aborted=self.aborted[touches])
         return UncommittedTransactions(self.aborted[touches], dict(self.tail.open_since))
@@ -159,9 +158,8 @@ class ObservedTransactions:
             claimed: the transactions according to the .txnindex files and producer snapshots.
             batches: the part of the added batches for which `claimed` is verified.
         """
-        observed = UncommittedTransactions(
-            np.unique(_as_aborted(self._transactions.aborted())), dict(self._transactions.open())
-        )
+        aborted = np.unique(_as_aborted(self._transactions.aborted()))
+        observed = UncommittedTransactions(aborted, dict(self._transactions.open()))
         is_pending = observed.are_open(batches)
         is_wrong = (observed.are_aborted(batches) != claimed.are_aborted(batches)) & ~is_pending
         is_wrong &= batches["record_count"] > 0  # compaction keeps emptied batches, not markers
@@ -181,9 +179,8 @@ class ObservedTransactions:
             max(int(entry["first_offset"]), observed.open[int(entry["producer_id"])])
             for entry in later
         ]
-        return UncommittedTransactions(
-            np.unique(np.concatenate([observed.aborted, later])), claimed.open
-        )
+        aborted = np.unique(np.concatenate([observed.aborted, later]))
+        return UncommittedTransactions(aborted, claimed.open)
 
 
 def plan_transactions(

@@ -48,7 +48,7 @@ from kafkaviz.pipeline.ingest import ingest_checks
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, RowWriter
 from kafkaviz.pipeline.ingest.ingest_checks import LOAD_KEY, IngestChecks, SegmentKey
 from kafkaviz.pipeline.ingest.spools import SortedSpool
-from kafkaviz.pipeline.ingest.stored_rows import NO_SEGMENTS, StoredPartition, StoredRows
+from kafkaviz.pipeline.ingest.stored_rows import NO_SEGMENTS, StoredRows
 from kafkaviz.pipeline.read.inventory import (
     Inventory,
     InventoryEntry,
@@ -72,6 +72,7 @@ T = TypeVar("T")
 SEGMENTS_PART = "segments.part"  # table `segments` without the last columns
 KEY_COLUMNS = ["severity", "directory", "file", "position", "code"]
 LIMIT_COLUMNS = ("segment_bytes", "segment_bytes_source")
+CHECK_WRITERS = ("findings", "restart_steps", "retention", "checked")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,9 +121,6 @@ def write_tables(transaction: CatalogTransaction, inputs: TableInputs) -> catalo
     return transaction.commit(
         sources, [*inputs.inventory.problems, *tables_writer.problems], dict(tables_writer.suffixes)
     )
-
-
-CHECK_WRITERS = ("findings", "restart_steps", "retention", "checked")
 
 
 class _TablesWriter:
@@ -237,7 +235,9 @@ class _TablesWriter:
         Returns the directory's row of table `partitions`, without disk use. And, by segment number,
         the check results (JSON) of segments that were read in this run.
         """
-        stored = self._stored_partition(entries)
+        old_rows = self._inputs.stored
+        owner = (entries.broker, entries.stored.directory)
+        stored = old_rows.partition(*owner) if old_rows else NO_SEGMENTS
         texts: dict[int, str | None] = {}
         statistics: list[SegmentStatistics] = []
         stamps: list[StoredSegment] = []
@@ -304,10 +304,6 @@ class _TablesWriter:
 
     def _load_text(self, number: int) -> str | None:
         return next((result.text for result in self._load_results.take(number)), None)
-
-    def _stored_partition(self, entries: PartitionEntries) -> StoredPartition:
-        stored = self._inputs.stored
-        return stored.partition(entries.broker, entries.stored.directory) if stored else NO_SEGMENTS
 
     def _new_stamp(self, entry: InventoryEntry, summary: SegmentSummary) -> StoredSegment:
         return replace(

@@ -259,9 +259,8 @@ def catalog_transaction(path: Path) -> Generator[CatalogTransaction]:
     with translate_os_errors(path):
         path.mkdir(parents=True, exist_ok=True)
         if any(path.iterdir()) and not any((path / name).is_file() for name in (NAME, LOCK)):
-            raise CannotOpen(
-                path, message("errors.holds_other_files"), message("errors.give_new_folder")
-            )
+            advice = message("errors.give_new_folder")
+            raise CannotOpen(path, message("errors.holds_other_files"), advice)
     with _hold_lock(path):
         old = None
         with suppress(CannotOpen):

@@ -410,14 +410,11 @@ def run_tasks(
     return runner.run(tasks, staging)
 
 
-def decoded_by_segment(
-    decoded_splits: Iterable[DecodedSplit],
-) -> dict[int, tuple[DecodedSplit, ...]]:
+def decoded_by_segment(parts: Iterable[DecodedSplit]) -> dict[int, tuple[DecodedSplit, ...]]:
     """Returns the decoded splits by segment number, in order. Leaves out segments with a fault."""
-    in_order = sorted(decoded_splits, key=attrgetter("number", "start"))
-    by_number = {
-        number: tuple(splits) for number, splits in groupby(in_order, key=attrgetter("number"))
-    }
+    in_order = sorted(parts, key=attrgetter("number", "start"))
+    groups = groupby(in_order, key=attrgetter("number"))
+    by_number = {number: tuple(splits) for number, splits in groups}
     return {number: splits for number, splits in by_number.items() if is_whole(splits)}
 
 

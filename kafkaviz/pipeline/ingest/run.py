@@ -304,8 +304,7 @@ class Ingest(Job[CatalogInfo, Progress]):
             (line for line in reversed(lines) if "Error" in line or "Exception" in line),
             lines[0] if lines else "",
         )
-        short_error = IngestError(
-            message("errors.run_ended_early", reason=text[:300] or type(error).__name__)
-        )
+        reason = text[:300] or type(error).__name__
+        short_error = IngestError(message("errors.run_ended_early", reason=reason))
         short_error.__cause__ = error
         return short_error

@@ -121,9 +121,7 @@ def write(
 
 
 def write_loads(results: Iterable[LoadResult], staging: Path) -> LoadFile:
-    rows: list[dict[str, Any]] = [
-        {"number": result.number, "text": result.text} for result in results
-    ]
+    rows = list(map(vars, results))
     name = _write_file(arrow_columns.table(rows, LOADS), staging / LOADS_FOLDER)
     return LoadFile(name, rows[0]["number"])
 
@@ -138,13 +136,12 @@ def _write_file(rows: pa.Table, folder: Path) -> str:
 
 
 def read(staging: Path, result_file: ResultFile) -> Iterator[SplitSummary]:
-    for _, summary in _read(staging / FOLDER / result_file.name):
-        yield summary
+    return (summary for _, summary in _read(staging / FOLDER / result_file.name))
 
 
 def read_loads(staging: Path, load_file: LoadFile) -> Iterator[LoadResult]:
-    for row in _rows(staging / LOADS_FOLDER / load_file.name, LOADS.names):
-        yield LoadResult(row["number"], row["text"])
+    rows = _rows(staging / LOADS_FOLDER / load_file.name, LOADS.names)
+    return (LoadResult(row["number"], row["text"]) for row in rows)
 
 
 class SummaryFiles:

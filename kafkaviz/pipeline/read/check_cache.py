@@ -39,17 +39,13 @@ def from_json(segment: LogSegment, text: str) -> SegmentFindings:
         document = json.loads(text)
         findings = finding_rows.findings_from_plain(document["findings"])
         summary = document["summary"]
-        values = {
-            name: from_plain(kind, value)
-            for (name, kind), value in zip(
-                _summary_fields(), summary or (), strict=summary is not None
-            )
-        }
+        if summary is None:
+            return SegmentFindings(findings, None)
+        stored_fields = zip(_summary_fields(), summary, strict=True)
+        values = {name: from_plain(kind, value) for (name, kind), value in stored_fields}
     except (LookupError, TypeError, RecursionError) as fault:
         raise ValueError(f"no findings of a segment: {fault}") from None
-    return SegmentFindings(
-        findings, None if summary is None else CheckSummary(segment=segment, **values)
-    )
+    return SegmentFindings(findings, CheckSummary(segment=segment, **values))
 
 
 def digest(segment: Segment, facts: PartitionFacts) -> str:

@@ -91,10 +91,6 @@ class Inventory:
             first_number += len(broker.partitions)
 
     @property
-    def segment_count(self) -> int:
-        return sum(len(partition.segments) for _, partition in self.partitions)
-
-    @property
     def segments(self) -> Iterator[InventoryEntry]:
         return (entry for partition in self.entries for entry in partition.segments)
 

@@ -48,7 +48,14 @@ def table(
         owners: the segments that the rows belong to, in order.
         counts: the number of rows of each segment.
     """
-    columns = {**_owner_columns(owners, counts), **columns}
+    base_offsets = np.array([owner.segment.base_offset for owner in owners], "i8")
+    columns = {
+        "broker": repeated_texts([owner.broker for owner in owners], counts),
+        "topic": repeated_texts([replace_surrogates(owner.topic) for owner in owners], counts),
+        "partition": np.repeat(np.array([owner.partition for owner in owners], "i4"), counts),
+        "segment_base_offset": np.repeat(base_offsets, counts),
+        **columns,
+    }
     return pa.table([_convert(columns[field.name], field.type) for field in schema], schema=schema)
 
 
@@ -114,9 +121,8 @@ def entry_slots(batches: np.ndarray, entries: np.ndarray) -> np.ndarray:
     rows = row_at_position(batches, entries["position"])
     entries = entries[rows != NONE]
     rows = rows[rows != NONE]
-    holds = (batches["base_offset"][rows] <= entries["offset"]) & (
-        entries["offset"] <= batches["last_offset"][rows]
-    )
+    offsets = entries["offset"]
+    holds = (batches["base_offset"][rows] <= offsets) & (offsets <= batches["last_offset"][rows])
     for mask in (~holds, holds):
         slots[rows[mask]] = entries["slot"][mask]
     return slots
@@ -124,17 +130,6 @@ def entry_slots(batches: np.ndarray, entries: np.ndarray) -> np.ndarray:
 
 def codec_names(mask: int) -> tuple[str, ...]:
     return tuple(name for codec_id, name in enumerate(CODEC_NAMES) if mask >> codec_id & 1)
-
-
-def _owner_columns(owners: Sequence[SegmentTask], counts: Sequence[int]) -> Columns:
-    return {
-        "broker": repeated_texts([owner.broker for owner in owners], counts),
-        "topic": repeated_texts([replace_surrogates(owner.topic) for owner in owners], counts),
-        "partition": np.repeat(np.array([owner.partition for owner in owners], "i4"), counts),
-        "segment_base_offset": np.repeat(
-            np.array([owner.segment.base_offset for owner in owners], "i8"), counts
-        ),
-    }
 
 
 def _texts(codes: np.ndarray, texts: Sequence[str | None]) -> pa.Array:
@@ -236,9 +231,8 @@ class SegmentBytes:
     def find(self, broker: str, topic: str, partition: int) -> tuple[int | None, str]:
         """Returns segment.bytes (None if unknown), and the source of this value."""
         setting = self.settings[broker].find(topic, SEGMENT_BYTES)
-        inferred_bytes = self.inferred_bytes.get(
-            (broker, topic, partition)
-        ) or self.inferred_bytes.get((broker, topic, None))
+        values = self.inferred_bytes
+        inferred_bytes = values.get((broker, topic, partition)) or values.get((broker, topic, None))
         if setting.is_given or inferred_bytes is None:
             return cast("int | None", setting.value), str(setting.source)
         return inferred_bytes, "inferred from rolls"
@@ -286,9 +280,13 @@ def segment_rows(
 def partition_row(
     entries: PartitionEntries, statistics: Sequence[SegmentStatistics]
 ) -> dict[str, Any]:
-    return partition_columns(entries) | {
-        "log_end_offset": _log_end_offset(_live(entries, statistics))
-    }
+    live = _live(entries, statistics)
+    log_end_offset = None
+    if live and live[-1][1].batches is not None:
+        newest, values = live[-1]
+        last_offset = values.last_offset
+        log_end_offset = newest.segment.base_offset if last_offset is None else last_offset + 1
+    return partition_columns(entries) | {"log_end_offset": log_end_offset}
 
 
 def partition_columns(entries: PartitionEntries) -> dict[str, Any]:
@@ -337,15 +335,6 @@ def _segment_facts(
         offset_entries=statistics["offset_entries"] or 0,
         time_entries=statistics["time_entries"] or 0,
     )
-
-
-def _log_end_offset(live: Live) -> int | None:
-    if not live or live[-1][1].batches is None:
-        return None
-    newest, statistics = live[-1]
-    if statistics.last_offset is None:
-        return newest.segment.base_offset
-    return statistics.last_offset + 1
 
 
 def note_stored_rolls(

@@ -277,9 +277,8 @@ def merge(parts: Iterable[BatchStatistics]) -> BatchStatistics:
 def _earliest_ms(batches: np.ndarray) -> np.ndarray:
     hidden = (batches["magic"] < 2) & (batches["record_count"] == UNKNOWN)
     by_largest = is_log_append_time(batches) | has_delete_horizon(batches) | hidden
-    return np.where(by_largest, batches["max_timestamp_ms"], batches["base_timestamp_ms"])[
-        ~no_timestamp(batches)
-    ]
+    earliest_ms = np.where(by_largest, batches["max_timestamp_ms"], batches["base_timestamp_ms"])
+    return earliest_ms[~no_timestamp(batches)]
 
 
 def no_timestamp(batches: np.ndarray) -> np.ndarray:
@@ -322,11 +321,6 @@ class SplitSummary:
     # the result of the segment's checks (check_cache.to_json), in the first split only
     check_json: str | None = None
 
-    @property
-    def ended_at_stop(self) -> bool:
-        """Whether the scan ended where the next split begins."""
-        return self.end_position == self.stop
-
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentSummary:
@@ -342,7 +336,7 @@ class SegmentSummary:
 def merge_splits(summaries: Iterable[SplitSummary]) -> SegmentSummary | None:
     """Merges the summaries of a segment's splits. None: one did not end where the next begins."""
     summaries = sorted(summaries, key=lambda summary: summary.start)
-    if any(not summary.ended_at_stop for summary in summaries[:-1]):
+    if any(summary.end_position != summary.stop for summary in summaries[:-1]):
         return None
     spans = {
         table: tuple(part.spans[table] for part in summaries if table in part.spans)

@@ -79,9 +79,8 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
             if master in (None, running.master):
                 return running
             if running is not _own_context:
-                raise KafkavizError(
-                    message("errors.other_session", running=running.master, master=master)
-                )
+                what = message("errors.other_session", running=running.master, master=master)
+                raise KafkavizError(what)
             from pyspark.sql import SparkSession
 
             (SparkSession._instantiatedSession or running).stop()

@@ -22,9 +22,7 @@ LONGEST = 8000  # most characters of a query, so that it fits into a URL
 # the node types of a query that only reads
 QUERY_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 # functions that may be used like a table, after FROM
-ROW_FUNCTIONS = frozenset(
-    {"range", "generate_series", "unnest", "repeat", "json_each", "json_tree"}
-)
+ROW_FUNCTIONS = ("range", "generate_series", "unnest", "repeat", "json_each", "json_tree")
 # Refused functions: they reveal the process and its settings, or have effects beyond the query. All
 # other functions only compute with their arguments.
 FORBIDDEN_FUNCTIONS = re.compile(
@@ -37,6 +35,7 @@ OWN_VIEWS = ("duckdb_", "pg_", "pragma_", "sqlite_")
 REACH_ADVICE = message("query.could_tell_more")
 # errors that the query did not cause
 SYSTEM_ERRORS = re.compile("internal|fatal|io|out.of.memory|interrupt|permission", re.IGNORECASE)
+CharacterSpan = tuple[int | None, int | None]  # the first character, and the one after the last
 _LOCATION = re.compile(r"\[(\d+),(\d+)\]")
 _BARE_OFFSET = re.compile(r"(?<![\w.\"'])offset(?!\s+\d)(?![\w\"'])", re.IGNORECASE)
 
@@ -91,9 +90,8 @@ def locate_error(sql: str, error: QueryError) -> ErrorLocation | None:
     text = sql[line_start:].split("\n", 1)[0]
     first = start - line_start
     stop = error.stop - line_start if error.stop is not None else _end_of_word(text, first)
-    return ErrorLocation(
-        sql.count("\n", 0, start) + 1, text, first, max(first + 1, min(stop, len(text)))
-    )
+    last = max(first + 1, min(stop, len(text)))
+    return ErrorLocation(sql.count("\n", 0, start) + 1, text, first, last)
 
 
 def quote_name(name: str) -> str:
@@ -212,9 +210,7 @@ def _check_node(node: Mapping[str, Any], cte_names: set[str], text: str) -> None
         raise QueryError(message("query.no_parameters"), message("query.write_value"), *span)
 
 
-def _check_table(
-    parts: list[str], cte_names: set[str], span: tuple[int | None, int | None]
-) -> None:
+def _check_table(parts: list[str], cte_names: set[str], span: CharacterSpan) -> None:
     name = parts[-1].lower()
     if len(parts) == 1 and (name in cte_names or name in TABLES):
         return
@@ -230,7 +226,7 @@ def _path(node: Mapping[str, Any]) -> list[str]:
     return (node.get("qualified_name") or {}).get("path") or []
 
 
-def _span(node: Mapping[str, Any], text: str) -> tuple[int | None, int | None]:
+def _span(node: Mapping[str, Any], text: str) -> CharacterSpan:
     start = node.get("query_location")
     size = node.get("query_location_length")
     if isinstance(start, int) and size:
@@ -238,9 +234,7 @@ def _span(node: Mapping[str, Any], text: str) -> tuple[int | None, int | None]:
     return (None, None)
 
 
-def _locate(
-    details: Mapping[str, Any], text: str, prefix_bytes: int = 0
-) -> tuple[int | None, int | None]:
+def _locate(details: Mapping[str, Any], text: str, prefix_bytes: int = 0) -> CharacterSpan:
     match = _LOCATION.fullmatch(details.get("location", ""))
     if match:
         start, size = map(int, match.groups())
@@ -253,7 +247,7 @@ def _locate(
     return start, None
 
 
-def _to_characters(text: str, start: int, stop: int) -> tuple[int | None, int | None]:
+def _to_characters(text: str, start: int, stop: int) -> CharacterSpan:
     data = text.encode()
     if not 0 <= start <= stop <= len(data):
         return None, None
