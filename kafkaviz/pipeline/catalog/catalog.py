@@ -157,7 +157,7 @@ def lacks_files(path: Path) -> CannotOpen:
 
 
 def read(path: Path | str) -> Catalog:
-    """Opens a catalog. Raises CannotOpen if it is missing (kind "missing") or is unreadable."""
+    """Opens a catalog. Raises CannotOpen if it is unreadable, or missing (kind "missing")."""
     path = Path(path)
     return Catalog(path, read_info(path))
 

@@ -355,11 +355,8 @@ def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Span
     """Returns where a segment's rows are. Raises a ValueError if the text is invalid.
 
     Returns None if the segment must be read again, because a file has changed, or was unreadable
-    when the row was written.
-
-    Args:
-        text: column `json` of the segment's row in table `stamps`.
-        stored: the segment in its present state.
+    when the row was written. `text` is column `json` of the segment's row in table `stamps`, and
+    `stored` is the segment in its present state.
     """
     files = _to_text({"directory": stored.directory, "files": stored.files})[:-1] + SPANS
     if not text.startswith(files) or not text.endswith(READABLE):
@@ -378,12 +375,7 @@ class MovedSegment(NamedTuple):
 
 
 def move_segment(text: str, move: Callable[[Spans], Spans], info: CatalogInfo) -> MovedSegment:
-    """Replaces the row ranges in a segment's row of table `stamps`.
-
-    Args:
-        text: column `json` of the row.
-        move: converts old row ranges to new ones.
-    """
+    """Replaces the row ranges in `text`, column `json` of a segment's row of table `stamps`."""
     start = text.index(SPANS) + len(SPANS)  # in a file's name, quotes are escaped with backslashes
     spans, end = DECODER.raw_decode(text, start)
     moved = _spans_json(move(_parse_spans(spans, info)))

@@ -80,7 +80,8 @@ class ArrowRows:
     def batches(self) -> Iterator[RecordBatch]:
         """Yields the rows, thousands at a time: by directory, and within a partition by offset.
 
-        Raises CannotOpen for a directory, and Malformed for data, unless option `mode` allows it.
+        Raises CannotOpen if a directory cannot be opened, and Malformed for unreadable data, unless
+        option `mode` allows to continue.
         """
         for task in self.tasks:
             yield from self.read(task)

@@ -32,7 +32,10 @@ _CACHE: WeakKeyDictionary = WeakKeyDictionary()  # the result of `isolates_filte
 
 
 def can_push_filters(spark: "SparkSession") -> bool:
-    """Returns whether Spark pushes filters down, each only to its own scan; asks a session once."""
+    """Returns whether Spark pushes filters down, each only to its own scan.
+
+    The first call for a session runs two queries to find this out.
+    """
     if cast(str, spark.conf.get(ENABLED, "false")).lower() != "true":
         return False
     if spark not in _CACHE:

@@ -123,10 +123,7 @@ class SourcePlan:
     ) -> list[list[SourceSplit]]:
         """Returns the splits of each task, in the order of the directories.
 
-        Args:
-            reads_log: whether the query reads .log files.
-            transactions_of: a function that returns the transactions of a broker's
-                topic-partition. None: transactions do not matter.
+        `transactions_of` returns the transactions of a broker's topic-partition, if they matter.
         """
         splits = list(self._splits(transactions_of))
         last_places = {split.transactions.tail: place for place, split in enumerate(splits)}

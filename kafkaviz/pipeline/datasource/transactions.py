@@ -71,10 +71,8 @@ class UncommittedTransactions:
     ) -> tuple["UncommittedTransactions", list[Problem]]:
         """Reads `tail`, and returns all transactions and the unreadable ranges of `tail`.
 
-        Args:
-            last_offset: the last requested offset. Reading stops when the transactions up to this
-                offset have ended.
-            first_offset: aborted transactions that ended before this offset are left out.
+        Reading stops when the transactions up to `last_offset` have ended. Aborted transactions
+        that ended before `first_offset` are left out.
         """
         if self.tail is None:
             return self, []

@@ -114,9 +114,7 @@ def ingest(
 ) -> CatalogInfo:
     """Runs all steps of an ingest. The last step replaces the old catalog.
 
-    Args:
-        spark: a session, or the master for which to start one.
-        level: how much of each batch is checked. None: no checks.
+    `spark` is a session, or the master for which to start one. Without a level, nothing is checked.
     """
     if not isinstance(spark, str | None):
         session.refuse_stopped(spark)
@@ -248,7 +246,7 @@ class IngestWork:
                 yield load
 
     def has_new_rows(self, number: int) -> bool:
-        """Returns whether this or a killed ingest writes a segment's rows; else the old one has."""
+        """Returns whether this or a killed run writes the rows; else the old catalog has them."""
         return self.states[number] in (READ, RESUMED)
 
     def is_resumed(self, number: int) -> bool:
@@ -263,10 +261,8 @@ def find_work(
 ) -> IngestWork:
     """Finds the segments that must be read, for rows, for findings or for both.
 
-    Args:
-        stored: the rows of the old catalog. None: no row may be kept.
-        checks: None: no findings are made.
-        keep: called with the row locations of each segment whose rows are kept.
+    Without `stored`, no row of an old catalog is kept. Without `checks`, no findings are made.
+    `keep` is called with the row locations of each segment whose rows are kept.
     """
     work = IngestWork(disk_inventory, checks)
     unchanged = UnchangedDirectories(disk_inventory, stored, checks) if stored else None

@@ -149,9 +149,8 @@ class StoredRows:
     ) -> None:
         """Finds the first row of each directory.
 
-        Args:
-            missing: (table, file name) of each missing catalog file, whose rows are computed again.
-            needs_sweep: whether to keep only segments with rows in table `sweep`.
+        `missing` has (table, file name) of each missing catalog file, whose rows are computed
+        again. `needs_sweep`: keep only segments with rows in table `sweep`.
         """
         self._catalog = catalog
         self._missing = missing

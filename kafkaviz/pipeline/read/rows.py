@@ -43,10 +43,8 @@ def table(
 ) -> pa.Table:
     """Returns a table with the rows of several segments, one segment after the other.
 
-    Args:
-        columns: all columns except broker, topic, partition and segment_base_offset.
-        owners: the segments that the rows belong to, in order.
-        counts: the number of rows of each segment.
+    `columns` lacks broker, topic, partition and segment_base_offset. Owner n has the next
+    `counts[n]` rows.
     """
     base_offsets = np.array([owner.segment.base_offset for owner in owners], "i8")
     columns = {
