@@ -117,9 +117,8 @@ def _choose(replicas: list[_Replica], cluster: _Cluster) -> tuple[_Replica, Repl
     for reason, measure in CRITERIA.items():
         values = [measure(replica, cluster) for replica in replicas]
         best = max(values)
-        replicas = [
-            replica for replica, value in zip(replicas, values, strict=True) if value == best
-        ]
+        measured = zip(replicas, values, strict=True)
+        replicas = [replica for replica, value in measured if value == best]
         if len(replicas) == 1:
             return replicas[0], reason
     return min(replicas, key=lambda replica: replica.broker_name), ReplicaReason.FIRST_BROKER

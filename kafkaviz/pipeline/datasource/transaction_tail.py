@@ -47,9 +47,8 @@ class TransactionTail:
 
     def decides(self, last_offset: float) -> bool:
         """Returns whether a marker in the tail may commit or abort records up to `last_offset`."""
-        return bool(self.segments) and not is_decided(
-            OpenTransactions(self.open_since), self.since, last_offset
-        )
+        open_transactions = OpenTransactions(self.open_since)
+        return bool(self.segments) and not is_decided(open_transactions, self.since, last_offset)
 
     def follow(self, last_offset: float = inf) -> "TailState":
         """Reads the tail until all transactions with records up to `last_offset` have ended.

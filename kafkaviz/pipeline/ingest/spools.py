@@ -106,7 +106,7 @@ class SortedSpool(Generic[T]):
         blocks = []
         self._file.seek(0, 2)
         for first in range(0, len(values), BLOCK_VALUES):
-            data = zlib.compress(pickle.dumps(values[first : first + BLOCK_VALUES]), 1)
+            data = zlib.compress(pickle.dumps(values[first : first + BLOCK_VALUES]), ZLIB_LEVEL)
             blocks.append((self._file.tell(), len(data)))
             self._file.write(data)
         self._runs.append(blocks)

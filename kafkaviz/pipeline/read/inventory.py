@@ -324,9 +324,7 @@ def _build_entries(
         _build_entry(first + place, name, key, partition, segment)
         for place, segment in enumerate(partition.segments)
     )
-    files = {
-        f"{partition.directory}/{other.name}": _stamp(other) for other in partition.other_files
-    }
+    files = {f"{partition.directory}/{file.name}": _stamp(file) for file in partition.other_files}
     stored = catalog_info.StoredDirectory(name, key, files)
     return PartitionEntries(number, name, partition, segments, stored)
 

@@ -254,9 +254,8 @@ def segment_rows(
         for entry, values in live
     ]
     reasons = roll_reasons(facts)
-    reason_by_number = {
-        entry.number: reason for (entry, _), reason in zip(live, reasons, strict=True)
-    }
+    live_reasons = zip(live, reasons, strict=True)
+    reason_by_number = {entry.number: reason for (entry, _), reason in live_reasons}
     partition = entries.partition
     topic = replace_surrogates(partition.topic)
     limits.note((entries.broker, topic, partition.partition), facts, reasons)
