@@ -29,9 +29,8 @@ MAX_BARS = 24
 ROW_PX = 27
 BOTTOM = 30
 LINE_PX = 300
-# width of a character
-LABEL_PX = 6.6
-TAIL_PX = 6.1
+LABEL_PX = 6.6  # width of a character of a name
+TAIL_PX = 6.1  # width of a character of a tail
 NAMES_CHARACTERS = 34
 TAIL_CHARACTERS = 48
 # endings of the names of columns that identify rows and measure nothing

@@ -95,16 +95,12 @@ def details(summary: str, *children: object) -> Html:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of the report.
+    """A figure of the report."""
 
-    Attributes:
-        name: a part of the id of the HTML element.
-        draw: called with "light" or "dark"; returns the Plotly figure. Its layout sets the height.
-    """
-
-    name: str
+    name: str  # a part of the id of the HTML element
     title: str
     caption: str
+    # called with "light" or "dark"; returns the Plotly figure, whose layout sets the height
     draw: Callable[[str], Any]
 
     @property

@@ -43,53 +43,39 @@ PIECE_BYTES = 4 << 20  # bytes of a file that are read at once
 TOPICS = 200
 RECORDS = 3
 STRETCH_BYTES = 1 << 20  # headers are read from this many bytes of a .log at once
-# most characters per key, value or header; most bytes in hexadecimal digits; most headers per
-# record
-CHARACTERS = 160
-HEX_BYTES = 32
-HEADERS = 6
+CHARACTERS = 160  # most characters per key, value or header
+HEX_BYTES = 32  # most bytes in hexadecimal digits
+HEADERS = 6  # most headers per record
 
 
 @dataclass(frozen=True)
 class Digest:
-    """The checksum of a file, or of an archive that was opened.
+    """The checksum of a file, or of an archive that was opened."""
 
-    `name` is a path relative to the directory. If `sha256` is None, `fault` says why.
-    """
-
-    name: str
+    name: str  # a path relative to the directory
     size_bytes: int
     sha256: str | None
-    fault: str | Message = ""
+    fault: str | Message = ""  # says why `sha256` is None
     is_archive: bool = False
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The last records of one topic-partition, as text.
-
-    `fault` says why they could not be read, or is "".
-    """
+    """The last records of one topic-partition, as text."""
 
     partition: str
     rows: tuple[tuple[str, str, str, str, str], ...] = ()  # offset, time, key, value, headers
-    fault: str | Message = ""
+    fault: str | Message = ""  # says why the records could not be read, or ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportTuning:
-    """The recommendations for everything that was opened.
-
-    Attributes:
-        answers: the recommendation for each topic; None for a topic without a batch.
-        overall: the recommendation for all topics together.
-        intervals: each possible interval with its costs.
-    """
+    """The recommendations for everything that was opened."""
 
     source: TuningSource
-    answers: Mapping[str, Recommendation | None]
-    overall: Recommendation
-    intervals: tuple[IntervalCost, ...]
+    answers: Mapping[str, Recommendation | None]  # by topic; None for a topic without a batch
+    overall: Recommendation  # the recommendation for all topics together
+    intervals: tuple[IntervalCost, ...]  # each possible interval with its costs
     budgets: Budgets
     costs: LookupCosts
 
@@ -100,25 +86,18 @@ class ReportTuning:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """The content of a report.
-
-    Attributes:
-        looks: the releases that may have written the directory.
-        tails: texts about the bytes after a segment's last complete batch. The key is
-            (topic-partition directory, base offset).
-        tuning: None if nothing can be tuned; then `untuned_reason` says why.
-        samples: None if records were not requested.
-        digests: None if checksums were not requested.
-    """
+    """The content of a report."""
 
     overview: BrokerOverview
-    looks: InferredRelease
+    looks: InferredRelease  # the releases that may have written the directory
+    # texts about the bytes after a segment's last complete batch, by (topic-partition directory,
+    # base offset)
     tails: Mapping[tuple[str, int], Message]
     health: Health
-    tuning: ReportTuning | None
+    tuning: ReportTuning | None  # None if nothing can be tuned; then `untuned_reason` says why
     untuned_reason: str | Message = ""
-    samples: tuple[Sample, ...] | None = None
-    digests: tuple[Digest, ...] | None = None
+    samples: tuple[Sample, ...] | None = None  # None if records were not requested
+    digests: tuple[Digest, ...] | None = None  # None if checksums were not requested
 
     @property
     def broker(self) -> Broker:

@@ -41,15 +41,13 @@ PLOT_PX = 754  # width of the plot on a page of 1280 px; positions of badges are
 # width of the plot on a page of 1024 px, without the row ends; badge texts must fit into it
 NARROW_PX = 550
 BARS_SHARE = 0.88  # share of the axis that bars may use; the rest is for badge texts
-# the space after a bar, as a share of the axis: about 1.5 px
-GAP_SHARE = 0.0018
+GAP_SHARE = 0.0018  # the space after a bar, as a share of the axis: about 1.5 px
 # from the end of a row to the middle of its badge, and from the badge to its text
 BADGE_AT_PX = 12.5
 WORDS_AFTER_PX = 6
 WORDS_PX = BADGE_AT_PX + BADGE_PX / 2 + WORDS_AFTER_PX  # from the end of a row to the badge's text
-# width of a Latin and of a Chinese character
-CHARACTER_PX = 5.8
-WIDE_PX = 12.5
+CHARACTER_PX = 5.8  # width of a Latin character
+WIDE_PX = 12.5  # width of a Chinese character
 PIN_AT_PX = 1  # from the top of a row to the middle of a pin
 EMPTY_PX = 6  # from the start of a row to the word for an empty log
 TICKS = 6
@@ -92,8 +90,7 @@ class MapRow:
     is_dense: bool = False
     directory: str = ""
     badge: RowBadge | None = None  # shows the worst finding of the row
-    # ends of torn segments, in bytes from the start of the row
-    torn_ends: tuple[int, ...] = ()
+    torn_ends: tuple[int, ...] = ()  # of torn segments, in bytes from the start of the row
     heading: str = ""  # only for the heading of a log directory: a summary of its contents
 
 

@@ -40,43 +40,28 @@ AFTER = "after"  # a segment that the cleaner writes
 
 @dataclass(frozen=True, kw_only=True)
 class RecordCell:
-    """A cell of the figure: a record, or consecutive offsets without a record.
+    """A cell of the figure: a record, or consecutive offsets without a record."""
 
-    Attributes:
-        text: the offset of the record, or the first and the last of the missing offsets.
-        value: the value, "null", or the type of a transaction marker.
-        look: `GONE_BEFORE`, `CLEAN`, `DIRTY` or `UNCLEANABLE`.
-        is_mapped: whether the offset map has this offset. False before the step `MAP`.
-        after: the result of the cleaning, `KEEPS` or `GOES_NOW`. "": not shown in this step yet.
-        why, fate: the reason for `after`, in a few words and in a sentence.
-        marks: names of this offset, such as the first dirty offset.
-    """
-
-    text: str
+    text: str  # the offset of the record, or the first and the last of the missing offsets
     key: str
-    value: str
-    look: str
-    is_mapped: bool = False
-    after: str = ""
-    why: str = ""
-    fate: str = ""
-    marks: tuple[str, ...] = ()
+    value: str  # the value, "null", or the type of a transaction marker
+    look: str  # `GONE_BEFORE`, `CLEAN`, `DIRTY` or `UNCLEANABLE`
+    is_mapped: bool = False  # whether the offset map has this offset; False before the step `MAP`
+    after: str = ""  # the result of the cleaning, `KEEPS` or `GOES_NOW`; "": not shown yet
+    why: str = ""  # the reason for `after`, in a few words
+    fate: str = ""  # the reason for `after`, in a sentence
+    marks: tuple[str, ...] = ()  # names of this offset, such as the first dirty offset
 
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentCells:
-    """A segment in the figure, with a cell for each record or gap.
-
-    Attributes:
-        result: a text that says what the cleaning does to the segment; "" before the last step.
-        end_marks: the names of offsets after the last cell, such as the high watermark.
-    """
+    """A segment in the figure, with a cell for each record or gap."""
 
     name: str
     details: str
-    result: str
+    result: str  # says what the cleaning does to the segment; "" before the last step
     cells: tuple[RecordCell, ...]
-    end_marks: tuple[str, ...] = ()
+    end_marks: tuple[str, ...] = ()  # names of offsets after the last cell, as the high watermark
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,21 +77,16 @@ class BarPiece:
 
 @dataclass(frozen=True, kw_only=True)
 class LogBars:
-    """A large log drawn as bars above an offset axis.
-
-    Attributes:
-        before, after: the segments before and after the cleaning.
-        removed: the fraction of removed records in each column of the axis. If the `Cleaning` lists
-            only the first records, the columns end after these records.
-        marks: (fraction of the axis, text) of each named offset, such as the first dirty offset.
-    """
+    """A large log drawn as bars above an offset axis."""
 
     first: str
     last: str
-    before: tuple[BarPiece, ...]
+    before: tuple[BarPiece, ...]  # the segments before the cleaning
+    # the fraction of removed records in each column of the axis; if the `Cleaning` lists only the
+    # first records, the columns end after these records
     removed: tuple[float, ...]
-    after: tuple[BarPiece, ...]
-    marks: tuple[tuple[float, str], ...]
+    after: tuple[BarPiece, ...]  # the segments after the cleaning
+    marks: tuple[tuple[float, str], ...]  # (fraction of the axis, text) of each named offset
 
 
 @dataclass(frozen=True, kw_only=True)

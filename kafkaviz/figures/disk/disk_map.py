@@ -53,16 +53,12 @@ class BarPart:
 
 @dataclass(frozen=True, kw_only=True)
 class DiskBar:
-    """The space of one log directory or topic.
-
-    `allocated_bytes` are whole blocks, and may exceed the sum of the parts. `is_other` is true for
-    two bars: one for all small topics, one for files outside of topics.
-    """
+    """The space of one log directory or topic."""
 
     name: str
-    allocated_bytes: int
+    allocated_bytes: int  # whole blocks; may exceed the sum of the parts
     parts: tuple[BarPart, ...]
-    is_other: bool = False
+    is_other: bool = False  # whether it is the bar of all small topics or of all other files
 
     @property
     def size_bytes(self) -> int:
@@ -85,16 +81,13 @@ class DiskMapView:
 
 @dataclass(frozen=True, kw_only=True)
 class DiskTable:
-    """A table of exact numbers of bytes. The last `sums` rows are sums.
-
-    `columns` are the column names of the CSV file, and `row_names` the first cells of its rows.
-    """
+    """A table of exact numbers of bytes. The last `sums` rows are sums."""
 
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     sums: int = 0
-    columns: tuple[str, ...] = ()
-    row_names: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()  # the column names of the CSV file
+    row_names: tuple[str, ...] = ()  # the first cells of the rows of the CSV file
 
     @property
     def file_rows(self) -> list[tuple[str, ...]]:

@@ -44,18 +44,15 @@ class ProbeRow(NamedTuple):
     slot: int
     key: str
     compare: str
-    # before, after: first and last slot that are still possible before and after the probe; `after`
-    # is None if no slot is left
-    before: tuple[int, int]
-    after: tuple[int, int] | None
+    before: tuple[int, int]  # first and last slot that are still possible before the probe
+    after: tuple[int, int] | None  # the same after the probe; None if no slot is left
     pages: tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchView:
     search: IndexSearch
-    # text and pseudocode line of each probe, and then of the result
-    steps: tuple[tuple[str, int], ...]
+    steps: tuple[tuple[str, int], ...]  # text and pseudocode line of each probe, then of the result
     rows: tuple[ProbeRow, ...]
     page_slots: float
     pages: int

@@ -13,10 +13,9 @@ from kafkaviz.messages import say, say_count
 from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, ReadPart
 from kafkaviz.units import clock, format_count
 
-# most steps of a scan; batches drawn before the first one that is read; fewest batches drawn
-MAX_STEPS = 120
-BATCHES_BEFORE = 2
-MIN_BATCHES = 8
+MAX_STEPS = 120  # most steps of a scan
+BATCHES_BEFORE = 2  # batches drawn before the first one that is read
+MIN_BATCHES = 8  # fewest batches drawn
 COLUMNS = (
     "position", "size_bytes", "base_offset", "last_offset", "max_timestamp_ms", "record_count",
 )  # fmt: skip

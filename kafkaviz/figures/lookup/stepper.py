@@ -39,15 +39,12 @@ DRAWN_RECORDS = 9
 class LookupStep(NamedTuple):
     phase: Phase
     text: str
-    # search, probes, over: index of the search that is drawn, the number of probes made so far, and
-    # whether the result of the search is known
-    search: int
-    probes: int
-    over: bool
-    # scan, readings, ended: the same for the scan of a .log and the headers read so far
-    scan: int
-    readings: int
-    ended: bool
+    search: int  # index of the search that is drawn
+    probes: int  # number of its probes made so far
+    over: bool  # whether its result is known
+    scan: int  # index of the scan of a .log that is drawn
+    readings: int  # number of its headers read so far
+    ended: bool  # whether its result is known
     # the highlighted line of pseudocode: "search" or "scan", and a line number; None for no line
     line: tuple[Literal["search", "scan"], int] | None
     # for each of `VALUE_NAMES`: the value, and whether this step changed it

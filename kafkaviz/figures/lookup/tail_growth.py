@@ -36,39 +36,29 @@ class GrowthLane(NamedTuple):
     """The lane of one search (plain or warm-section-first) at one size of the index.
 
     Attributes ending in `_before` are about the index when it was one page shorter.
-
-    Attributes:
-        slots: the slots that are read, in order.
-        moves: (page at the previous size, page now) of each probe; equal pairs only once.
-        hot: the pages in memory after the search, without those in `waits`.
-        warm_from: the start of the warm section in pages; None for plain binary search.
     """
 
     waits_text: str
     costs: str
-    slots: tuple[int, ...]
+    slots: tuple[int, ...]  # the slots that are read, in order
     pages: tuple[int, ...]
     pages_before: tuple[int, ...]
-    moves: tuple[tuple[int, int], ...]
+    moves: tuple[tuple[int, int], ...]  # (page before, page now) of each probe; equal pairs once
     waits: tuple[PageWait, ...]
-    hot: tuple[int, ...]
+    hot: tuple[int, ...]  # the pages in memory after the search, without those in `waits`
     hot_before: tuple[int, ...]
-    warm_from: float | None
+    warm_from: float | None  # the start of the warm section in pages; None for plain binary search
     warm_from_before: float | None
 
 
 class GrowthSize(NamedTuple):
-    """A size of the index, with the lanes of both searches.
-
-    `size` is the number of pages and entries in words. `lookups` says how many lookups waited; ""
-    for none or one.
-    """
+    """A size of the index, with the lanes of both searches."""
 
     pages: int
     title: str
-    size: str
+    size: str  # the number of pages and entries in words
     alt: str
-    lookups: str
+    lookups: str  # says how many lookups waited; "" for none or one
     lanes: tuple[GrowthLane, GrowthLane]
 
 

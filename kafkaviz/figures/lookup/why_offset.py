@@ -26,8 +26,7 @@ MAX_BANDS = 60
 ABOVE_LEFT_FROM = 0.25
 BELOW_LEFT_FROM = 0.6
 HEIGHT = 320
-# the last millisecond of the year 9999
-LAST_MS = 253_402_300_799_999
+LAST_MS = 253_402_300_799_999  # the last millisecond of the year 9999
 DATES = (  # tick formats by the distance between ticks, without month names
     (1000, "%H:%M:%S.%L"),
     (60_000, "%H:%M:%S"),

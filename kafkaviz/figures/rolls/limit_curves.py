@@ -37,21 +37,15 @@ LINE_PX = 15
 
 @dataclass(frozen=True, kw_only=True)
 class LimitCurvesView:
-    """The time until each limit rolls the segment, at each write speed.
-
-    Attributes:
-        speeds: bytes per second.
-        lowest: the shortest of `seconds` at each speed.
-        causes: the limit reached first at each speed, as an index in roll_limits.CAUSES.
-        log_point: write speed and seconds of this log; None if its speed is not on the axis.
-    """
+    """The time until each limit rolls the segment, at each write speed."""
 
     title: str
     caption: str
-    speeds: np.ndarray
+    speeds: np.ndarray  # bytes per second
     seconds: dict[RollCause, np.ndarray]
-    lowest: np.ndarray
-    causes: np.ndarray
+    lowest: np.ndarray  # the shortest of `seconds` at each speed
+    causes: np.ndarray  # the limit reached first at each speed, as an index in roll_limits.CAUSES
+    # write speed and seconds of this log; None if its speed is not on the axis
     log_point: tuple[float, float] | None
     speed_ranges: tuple[SpeedRange, ...]
 

@@ -17,14 +17,11 @@ SAME_TEXT = "="
 
 @dataclass(frozen=True, kw_only=True)
 class RunSummary:
-    """The result of a simulation run of one log.
+    """The result of a simulation run of one log."""
 
-    `settings` are untranslated (name, value) pairs. `rolls` has only causes that occurred.
-    """
-
-    settings: tuple[tuple[str, str], ...]
+    settings: tuple[tuple[str, str], ...]  # untranslated (name, value) pairs
     segments: int
-    rolls: tuple[tuple[RollCause, int], ...]
+    rolls: tuple[tuple[RollCause, int], ...]  # only causes that occurred
     log_bytes: int
     offset_entries: int
     time_entries: int

@@ -40,24 +40,17 @@ BATCH_HEADS = (
 
 @dataclass(frozen=True, kw_only=True)
 class FetchStepsView:
-    """A fetch in sentences and tables.
-
-    Attributes:
-        request: sentences on what the broker reads; empty if it reads nothing.
-        response: sentences on the response and on the consumer.
-        more_entries, more_batches: the number of table rows left out.
-        end: says where the next fetch begins, or which exception the consumer throws.
-    """
+    """A fetch in sentences and tables."""
 
     title: str
     caption: str
-    request: tuple[str, ...] = ()
-    response: tuple[str, ...] = ()
+    request: tuple[str, ...] = ()  # sentences on the broker's reads; empty if it reads nothing
+    response: tuple[str, ...] = ()  # sentences on the response and on the consumer
     entry_rows: tuple[tuple[str, ...], ...] = ()
-    more_entries: int = 0
+    more_entries: int = 0  # the number of entries left out
     batch_rows: tuple[tuple[str, ...], ...] = ()
-    more_batches: int = 0
-    end: str = ""
+    more_batches: int = 0  # the number of table rows left out
+    end: str = ""  # says where the next fetch begins, or which exception the consumer throws
 
 
 def default_offset(transactions: PartitionTransactions, first_offset: int, end_offset: int) -> int:

@@ -48,8 +48,7 @@ ENTRY_BYTES = {
 }
 # kinds of spans that a batch can have, in the order of the legend
 BATCH_KINDS = (OFFSET, SIZE, CHECK, TIME, PRODUCER, PAYLOAD)
-# file names that a link can name
-PLAIN_NAME = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")
+PLAIN_NAME = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")  # file names that a link can name
 
 
 class Pane(NamedTuple):
@@ -75,9 +74,8 @@ class BytesView(NamedTuple):
     inner: Pane | None = None
     title: str = ""  # title of the inner pane
     fault: str = ""  # why a compressed batch has no inner pane, or ""
-    # previous_offset, next_offset: an offset in the batch before and in the batch after
-    previous_offset: int | None = None
-    next_offset: int | None = None
+    previous_offset: int | None = None  # an offset in the batch before
+    next_offset: int | None = None  # an offset in the batch after
 
 
 class ByteWindow(NamedTuple):

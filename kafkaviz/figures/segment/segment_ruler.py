@@ -100,14 +100,11 @@ STEP_ROWS = 1000
 
 
 class Slice(NamedTuple):
-    """A range of rows (batches) to send, and of slots in both indexes. Ends are exclusive.
-
-    `rows` is the number of rows of the whole segment.
-    """
+    """A range of rows (batches) to send, and of slots in both indexes. Ends are exclusive."""
 
     from_row: int
     to_row: int
-    rows: int
+    rows: int  # the number of rows of the whole segment
     from_slot: int
     to_slot: int
     from_time: int

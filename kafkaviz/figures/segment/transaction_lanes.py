@@ -69,31 +69,22 @@ class Lane:
 
 @dataclass(frozen=True, kw_only=True)
 class TransactionLanesView:
-    """The drawn transactions of a range of offsets.
-
-    Attributes:
-        held_by: a sentence on the open transaction that stops the last stable offset, or "".
-        runs: the offsets that read_committed gets, skips or waits for; empty if unknown.
-        first_offset: the start of the range, after old transactions that are left out.
-        end_offset: the end of the range, exclusive.
-        stable_offset: the last stable offset; None if it is after the range, or unknown.
-        stop_segment: the base offset of the segment with the last stable offset. None: it is the
-            drawn segment, or the last stable offset is unknown or the log end offset.
-        transactions: the drawn ones, the newest first.
-    """
+    """The drawn transactions of a range of offsets."""
 
     title: str
     question: str
     caption: str
-    held_by: str
+    held_by: str  # a sentence on the open transaction that stops the last stable offset, or ""
     lanes: tuple[Lane, ...]
-    runs: tuple[OffsetRun, ...]
+    runs: tuple[OffsetRun, ...]  # the offsets that read_committed gets, skips or waits for
     segment_offset: int
-    first_offset: int
-    end_offset: int
-    stable_offset: int | None
+    first_offset: int  # the start of the range, after old transactions that are left out
+    end_offset: int  # the end of the range, exclusive
+    stable_offset: int | None  # the last stable offset; None if it is after the range, or unknown
+    # the base offset of the segment with the last stable offset; None: it is the drawn segment, or
+    # the last stable offset is unknown or the log end offset
     stop_segment: int | None
-    transactions: tuple[Transaction, ...]
+    transactions: tuple[Transaction, ...]  # the drawn ones, the newest first
 
     @property
     def legend(self) -> list[str]:

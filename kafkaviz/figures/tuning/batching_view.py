@@ -19,24 +19,16 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class PartVerdict:
-    """A verdict on the batches or the codec, in words.
+    """A verdict on the batches or the codec, in words."""
 
-    Attributes:
-        mark: the severity that the page shows next to the verdict.
-        lines: the advised producer settings, as lines of a properties file; () for no change.
-        price: rows of name, value today, and value with the advised settings.
-        reasons: the reasons for the verdict, one sentence each.
-        known: says which part of the log was read, and whether numbers are counted or modelled.
-    """
-
-    mark: str
+    mark: str  # the severity that the page shows next to the verdict
     headline: str
     text: str
-    lines: tuple[str, ...]
+    lines: tuple[str, ...]  # advised producer settings for a properties file; () for no change
     price_heads: tuple[str, ...]
-    price: tuple[tuple[str, ...], ...]
-    reasons: tuple[str, ...]
-    known: str
+    price: tuple[tuple[str, ...], ...]  # name, value today, and value with the advised settings
+    reasons: tuple[str, ...]  # one sentence each
+    known: str  # says which part of the log was read, and whether numbers are counted or modelled
 
 
 # ---- batches

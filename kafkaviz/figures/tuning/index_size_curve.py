@@ -45,32 +45,23 @@ COST_TICKS_US = [step * 10**power for power in range(7) for step in (1, 2, 5)]
 
 @dataclass(frozen=True, kw_only=True)
 class IndexSizeCurveView:
-    """The same log written with each index size. Arrays have one value per size.
-
-    Attributes:
-        cold_us: the typical time of a mean lookup that finds no page in memory.
-        log_bytes: the size of a segment's .log at the roll.
-        safe_sizes: up to two pairs (size, text), for today's and the considered interval. The
-            size is the least at which no index ends a segment.
-        full_until: below this index size, a full index ends segments.
-        today, considered: indexes into the arrays; `considered` is None if it is today's size.
-        most_us: the end of the upper vertical axis.
-        log_range: both ends of the lower vertical axis, in bytes.
-    """
+    """The same log written with each index size. Arrays have one value per size."""
 
     title: str
     caption: str
     sizes: np.ndarray
-    cold_us: np.ndarray
-    log_bytes: np.ndarray
+    cold_us: np.ndarray  # the typical time of a mean lookup that finds no page in memory
+    log_bytes: np.ndarray  # the size of a segment's .log at the roll
     causes: tuple[RollCause, ...]
     hover_texts: tuple[str, ...]
+    # up to two pairs (size, text), for today's and the considered interval; the size is the least
+    # at which no index ends a segment
     safe_sizes: tuple[tuple[float, str], ...]
-    full_until: float
-    today: int
-    considered: int | None
-    most_us: float
-    log_range: tuple[float, float]
+    full_until: float  # below this index size, a full index ends segments
+    today: int  # an index into the arrays
+    considered: int | None  # an index into the arrays; None if it is today's size
+    most_us: float  # the end of the upper vertical axis
+    log_range: tuple[float, float]  # both ends of the lower vertical axis, in bytes
 
 
 def view(

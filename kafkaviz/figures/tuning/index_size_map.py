@@ -37,23 +37,18 @@ Mark = tuple[int, int]  # index.interval.bytes and segment.index.bytes
 
 @dataclass(frozen=True, kw_only=True)
 class IndexSizeMapView:
-    """The costs of intervals and index sizes.
-
-    Attributes:
-        cold_us: the time of a mean lookup, shape (sizes, intervals); NaN where Kafka cannot write
-            such a log.
-        safe_bytes: per interval, the least size at which no index gets full; NaN if no size or
-            every size is safe.
-        roll_lines: one index size per interval, by .log size in `ROLLS_AT`: the index size with
-            which segments roll at this .log size; NaN if none does.
-    """
+    """The costs of intervals and index sizes."""
 
     title: str
     caption: str
     intervals: np.ndarray
     sizes: np.ndarray
+    # the time of a mean lookup, shape (sizes, intervals); NaN where Kafka cannot write such a log
     cold_us: np.ndarray
+    # per interval, the least size at which no index gets full; NaN if no size or every size is safe
     safe_bytes: np.ndarray
+    # by .log size in `ROLLS_AT`: per interval, the index size with which segments roll at this .log
+    # size; NaN if none does
     roll_lines: Mapping[int, np.ndarray]
     hover_texts: tuple[tuple[str, ...], ...]
     today: Mark

@@ -24,19 +24,13 @@ SETTINGS = ("segment_bytes", "segment_ms", "segment_index_bytes", "index_interva
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayRow:
-    """A row of the table that compares a log with old and with new settings.
+    """A row of the table that compares a log with old and with new settings."""
 
-    Attributes:
-        key: the name of the row in JSON and CSV.
-        values: the value with the old settings, and the value with the new ones.
-        basis: a text saying whether the values are counted or modelled.
-    """
-
-    key: str
+    key: str  # the name of the row in JSON and CSV
     name: str
-    values: tuple[float, float]
+    values: tuple[float, float]  # the value with the old settings, and the value with the new ones
     format_value: Callable[[float], str] = format_count
-    basis: str = ""
+    basis: str = ""  # a text saying whether the values are counted or modelled
 
 
 def file_cells(rows: Iterable[ReplayRow]) -> list[tuple[float | str, ...]]:

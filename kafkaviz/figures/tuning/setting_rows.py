@@ -25,34 +25,22 @@ LOG_MARGIN = 1.6  # a logarithmic axis extends beyond its values by this factor
 
 @dataclass(frozen=True, kw_only=True)
 class RowQuantity:
-    """A column of the figure: a quantity, with a range for each row.
+    """A column of the figure: a quantity, with a range for each row."""
 
-    Attributes:
-        name: the head of the column; it may have line breaks (<br>).
-        ranges: (low, high) of each row: equal if the number is exact, NaN if it is unknown.
-    """
-
-    name: str
-    ranges: tuple[tuple[float, float], ...]
+    name: str  # the head of the column; it may have line breaks (<br>)
+    ranges: tuple[tuple[float, float], ...]  # (low, high): equal if exact, NaN if unknown
     format_value: Callable[[float], str]
     is_log: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class SettingRowsView:
-    """The rows of settings.
-
-    Attributes:
-        today: the index of today's row; None if no row has today's settings.
-        advised: the index of the advised row; None if the advice is to change nothing.
-    """
-
     title: str
     caption: str
     names: tuple[str, ...]
     quantities: tuple[RowQuantity, ...]
-    today: int | None
-    advised: int | None
+    today: int | None  # the index of today's row; None if no row has today's settings
+    advised: int | None  # the index of the advised row; None if the advice is to change nothing
 
 
 def range_text(quantity: RowQuantity, row: int) -> str:

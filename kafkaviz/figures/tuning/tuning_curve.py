@@ -49,31 +49,19 @@ COMPARED_BYTES = 65_536  # today's interval is compared with this one if no othe
 
 @dataclass(frozen=True, kw_only=True)
 class CurveMark:
-    """Today's or the considered interval, which the figure marks.
-
-    Attributes:
-        x_bytes: the interval, limited to the axis from `MIN_X` to `MAX_X`.
-        p99_text: the typical p99 time of a lookup with the log in memory, such as "≈ 12 µs".
-    """
+    """Today's or the considered interval, which the figure marks."""
 
     interval_bytes: int
-    x_bytes: int
+    x_bytes: int  # the interval, limited to the axis from `MIN_X` to `MAX_X`
     headers_mean: float
     headers_p99: float
-    p99_text: str
+    p99_text: str  # the typical p99 time of a lookup with the log in memory, such as "≈ 12 µs"
     name: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class TuningCurveView:
-    """The headers that lookups read at each interval. Arrays have a value per interval.
-
-    Attributes:
-        budget: how many headers can be read within the p99 budget: `low` at the model's highest
-            time per header, `high` at its lowest; None without a budget.
-        least_batch_bytes: the size of the smallest batch; None if unknown. All intervals below this
-            size have the same effect.
-    """
+    """The headers that lookups read at each interval. Arrays have a value per interval."""
 
     title: str
     caption: str
@@ -84,7 +72,10 @@ class TuningCurveView:
     hover_texts: tuple[str, ...]
     today: CurveMark
     considered: CurveMark | None
+    # the size of the smallest batch; None if unknown; all smaller intervals have the same effect
     least_batch_bytes: int | None
+    # how many headers can be read within the p99 budget: `low` at the model's highest time per
+    # header, `high` at its lowest; None without a budget
     budget: Range | None
     budget_text: str
 

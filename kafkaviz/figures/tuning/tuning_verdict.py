@@ -18,16 +18,11 @@ MARKS = {"keep": "ok", "unknown": "info", "lower": "warning", "raise": "info"}
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictView:
-    """The verdict in words.
+    """The verdict in words."""
 
-    Attributes:
-        mark: the severity that the page shows next to the verdict.
-        reason: the decisive reasons in one text, with a sentence for each.
-    """
-
-    mark: str
+    mark: str  # the severity that the page shows next to the verdict
     headline: str
-    reason: str
+    reason: str  # the decisive reasons in one text, with a sentence for each
 
 
 def view(recommendation: Recommendation) -> VerdictView:
