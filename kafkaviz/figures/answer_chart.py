@@ -214,10 +214,7 @@ def _number(value: object) -> float | None:
 
 
 def _rising_column(rows: pa.Table) -> str | None:
-    """Returns the name of the first column if its numbers rise from row to row, else None.
-
-    Returns None if there are fewer than 3 rows, only one column, or a column of text.
-    """
+    """Returns the name of the first column if its numbers rise from row to row, else None."""
     has_text = any(pa.types.is_string(field.type) for field in rows.schema)
     if rows.num_rows < 3 or rows.num_columns < 2 or has_text:
         return None
@@ -348,8 +345,7 @@ def _round_ticks(low: float, high: float, column: str) -> list[float]:
 def _round_step(least_step: float, column: str) -> float:
     """Returns a round distance between two ticks, at least `least_step`.
 
-    For bytes, the distance is a power of two. For other numbers, the distance is 1, 2 or 5 times a
-    power of ten. A distance in ms is counted in a unit such as minutes.
+    Bytes: a power of two. Other numbers: 1, 2 or 5 times a power of ten, of a unit of time for ms.
     """
     name_parts = column.lower().split("_")
     if "bytes" in name_parts:

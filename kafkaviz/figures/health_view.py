@@ -229,8 +229,6 @@ def start_verdict(
     """Returns a headline and sentences on what the next broker start-up does.
 
     Args:
-        findings: the findings of all checks.
-        restart: the predicted start-up.
         logs: number of the broker's partition logs, including those without a .log file.
         is_left_known: whether the files show how the broker stopped: shut down or killed.
         is_partial: whether some log directories of the broker were not read.

@@ -50,7 +50,7 @@ HEADERS = 6  # most headers per record
 
 @dataclass(frozen=True)
 class Digest:
-    """The checksum of a file, or of an archive that was opened."""
+    """The checksum of a file or an opened archive, to check later whether it is still the same."""
 
     name: str  # a path relative to the directory
     size_bytes: int

@@ -1,7 +1,6 @@
-"""The broker map: one row per topic-partition.
+"""The broker map: one row per topic-partition, with a bar as long as each segment is large.
 
-A row has a bar for each segment. The length of a bar shows the size of the segment. A strip below
-the bars shows how close together the index entries are.
+A strip below the bars shows how close together the index entries are.
 """
 
 import unicodedata
@@ -90,7 +89,7 @@ class MapRow:
     is_dense: bool = False
     directory: str = ""
     badge: RowBadge | None = None  # shows the worst finding of the row
-    torn_ends: tuple[int, ...] = ()  # of torn segments, in bytes from the start of the row
+    torn_ends: tuple[int, ...] = ()  # ends of torn segments, in bytes from the start of the row
     heading: str = ""  # only for the heading of a log directory: a summary of its contents
 
 
@@ -127,13 +126,10 @@ def view(
     tails: Mapping[tuple[str, int], str] | None = None,
     badges: Mapping[str, Sequence[Badge]] | None = None,
 ) -> BrokerMapView:
-    """Returns one page of the map.
+    """Returns one page of the map. `order` is a key of map_rows.ORDERS.
 
-    Args:
-        order: a key of map_rows.ORDERS.
-        tails: texts about the bytes after a segment's last complete batch, by
-            (topic-partition directory, base offset).
-        badges: findings by topic-partition directory.
+    `tails` has texts about the bytes after a segment's last complete batch, by (topic-partition
+    directory, base offset), and `badges` has findings by topic-partition directory.
     """
     badges = badges or {}
     page_rows = map_rows.find_page_rows(overview.partitions, order, page)
@@ -360,10 +356,7 @@ def _comparable_rows(overview: BrokerOverview) -> list[PartitionRow]:
 
 
 def _densest_partition(overview: BrokerOverview) -> int | None:
-    """Returns the index of the partition with the fewest log bytes per index entry.
-
-    Returns None if several have the fewest, if a segment is torn, or for a single partition.
-    """
+    """Returns the index of the partition with the fewest log bytes per index entry, if one has."""
     if torn_mask(overview.segments).any() or len(overview.partitions) == 1:
         return None
     comparable = _comparable_rows(overview)
@@ -665,7 +658,6 @@ def _annotation(text: str, y: float, size: float, colour: str) -> dict:
 
 
 def _column_name(colours: Mapping[str, str]) -> dict:
-    """Returns the heading of the numbers at the right, "log bytes per entry"."""
     return (
         _annotation(say("broker.entry_gap"), 1, 12, colours["ink_3"])
         | {"xref": "paper", "x": 1, "xanchor": "right", "xshift": RIGHT_PX}

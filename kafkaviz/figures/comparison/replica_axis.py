@@ -92,12 +92,10 @@ def view(
     *,
     is_around: bool = False,
 ) -> ReplicaAxisView:
-    """Returns both logs, unchanged or after some truncation steps of the follower.
+    """Returns both logs after so many truncation steps of the follower.
 
-    Args:
-        leader: the side that is the leader, 0 or 1. None: both logs are unchanged.
-        steps: the number of truncation steps that the follower has made.
-        is_around: whether the axis shows only the offsets around the first difference.
+    `leader` is the side that is the leader, 0 or 1; None: both logs are unchanged. If `is_around`,
+    the axis shows only the offsets around the first difference.
     """
     dropped = _dropped(comparison, leader, steps)
     parting = first_difference(comparison)

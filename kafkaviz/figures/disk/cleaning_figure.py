@@ -111,11 +111,9 @@ def view(
     records: Sequence[LogRecord] | None,
     step: int = RESULT,
 ) -> CleaningView:
-    """Returns the view of one cleaning of a log at one of `STEPS`.
+    """Returns the view of one cleaning of a log at one of `STEPS`; without a cleaning, the first.
 
-    Args:
-        cleaning: None if the log is not cleaned; then only the first step can be drawn.
-        records: the result of log_records. If None, the log is drawn as bars.
+    `records` is the result of log_records. If it is None, the log is drawn as bars.
     """
     if cleaning is None:
         step = RANGE
@@ -408,7 +406,6 @@ def figure(cleaning_view: CleaningView) -> Html:
 
 
 def describe(cleaning_view: CleaningView) -> str:
-    """Returns the text for screen readers."""
     cells = [
         say("common.labelled", where=cell.text, text=cell.fate)
         for segment in cleaning_view.segments

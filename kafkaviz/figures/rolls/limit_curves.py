@@ -65,12 +65,10 @@ def view(
     is_workload: bool = False,
     has_phases: bool = False,
 ) -> LimitCurvesView:
-    """Returns the curves of a log's limits.
+    """Returns the curves of a log's limits. `bytes_per_s` is its write speed; 0 if unknown.
 
-    Args:
-        bytes_per_s: the write speed of the log; 0 if unknown.
-        is_workload: whether the batch size is the mean of a simulated workload.
-        has_phases: whether the workload changes in speed or batch size.
+    `is_workload`: whether the batch size is the mean of a simulated workload. `has_phases`: whether
+    the workload changes in speed or batch size.
     """
     times = roll_limits.seconds_until_roll(config, load, SPEEDS)
     speed_ranges = roll_limits.speed_ranges(config, load)

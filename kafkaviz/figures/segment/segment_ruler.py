@@ -280,11 +280,8 @@ def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> byte
     """Returns the view as bytes: length of the JSON (8 bytes), JSON, tables.
 
     A column is little-endian int64, and the overview is uint8. The field "sections" of the JSON has
-    the start and end of each table, counted from the end of the JSON.
-
-    Args:
-        key: a text that changes with the segment and its content.
-        address: the URL parameters without the offset, for links to an offset.
+    the start and end of each table, counted from the end of the JSON. `key` changes with the
+    segment and its content. `address` has the URL parameters for links, without the offset.
     """
     sections = [pack(columns) for columns in ruler.columns.values()]
     sections.append(b"".join(column.tobytes() for column in ruler.overview or ()))

@@ -76,7 +76,7 @@ class TransactionLanesView:
     caption: str
     held_by: str  # a sentence on the open transaction that stops the last stable offset, or ""
     lanes: tuple[Lane, ...]
-    runs: tuple[OffsetRun, ...]  # the offsets that read_committed gets, skips or waits for
+    runs: tuple[OffsetRun, ...]  # read_committed gets, skips or waits for these; empty if unknown
     segment_offset: int
     first_offset: int  # the start of the range, after old transactions that are left out
     end_offset: int  # the end of the range, exclusive
@@ -118,10 +118,9 @@ def view(
     read_runs: ReadRuns = lambda _first, _end: (),
     newest_ms: int | None = None,
 ) -> TransactionLanesView:
-    """Returns the lanes of the transactions that overlap one segment.
+    """Returns the lanes of the transactions that overlap the segment at `segment_offset`.
 
     Args:
-        segment_offset: the base offset of the segment.
         base_offsets: the base offsets of all segments of the log.
         read_runs: called with (first offset, end offset); returns what a read_committed consumer
             gets from this range.

@@ -136,10 +136,7 @@ def metadata_text(retention: MetadataRetention) -> str:
 
 
 def upload_text(logs: Sequence[LogRetention]) -> str:
-    """Says how many bytes of tiered logs are not in remote storage yet.
-
-    Returns "" without a tiered log.
-    """
+    """Says how many bytes of tiered logs are not in remote storage yet; "" without such a log."""
     tiered_logs = [log for log in logs if log.limits.is_tiered]
     if not tiered_logs:
         return ""
@@ -173,10 +170,7 @@ def basis_text(limits: RetentionLimits) -> str:
 
 
 def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
-    """Returns sentences that name the most common retention settings.
-
-    If Kafka's default is assumed for a retention time, another sentence says so.
-    """
+    """Returns sentences on the most common retention settings, and on an assumed default time."""
     commonest = Counter(
         say("retention.basis_compacted") if log.limits.deletes is False else basis_text(log.limits)
         for log in logs

@@ -76,10 +76,7 @@ def describe(forecast: RestartForecast) -> str:
 
 
 def not_served_text(forecast: RestartForecast) -> str:
-    """Says how many directories the broker will not serve; "" for none.
-
-    The text follows "will" in a sentence.
-    """
+    """Says how many directories the broker will not serve, to follow "will"; "" for none."""
     if forecast.stray_directories:
         return count_phrase("restart_forecast.not_serve", forecast.stray_directories)
     return ""

@@ -30,8 +30,6 @@ NAME_CELLS = (5, 2)  # width and height of a mark's name, in cells of the map
 ABOVE = {"yanchor": "bottom", "yshift": 7}  # positions of a mark's name
 BELOW = {"yanchor": "top", "yshift": -7}
 DARKEST = 0.62  # strength of the darkest colour, so that lines and texts on it stay legible
-
-
 Mark = tuple[int, int]  # index.interval.bytes and segment.index.bytes
 
 
@@ -76,8 +74,7 @@ def view(
 ) -> IndexSizeMapView:
     """Returns the map, with marks for today's and the considered settings.
 
-    Args:
-        outcomes_by_interval: the outcomes of all sizes for each interval, including today's.
+    `outcomes_by_interval` has the outcomes of all sizes for each interval, including today's.
     """
     # only powers of two, so that all cells have the same size
     intervals = sorted(each for each in outcomes_by_interval if each.bit_count() == 1)

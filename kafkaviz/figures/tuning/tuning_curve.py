@@ -21,10 +21,8 @@ from kafkaviz.figures.tuning.tuning_verdict import headers_text, range_text
 from kafkaviz.messages import say
 from kafkaviz.units import format_bytes, format_count, format_percent, format_us
 
-# ends of the axis: every batch has a header of 61 bytes, and by default Kafka refuses batches of 4
-# MiB
-MIN_X = 64
-MAX_X = 4 << 20
+MIN_X = 64  # start of the axis; every batch has a header of 61 bytes
+MAX_X = 4 << 20  # end of the axis; by default Kafka refuses batches of 4 MiB
 X_TICKS = [64 << 4 * power for power in range(5)]
 HEADER_TICKS = [*(step * 10**power for power in range(5) for step in (1, 2, 5)), 100_000]
 HEIGHT_PX = 280
@@ -277,8 +275,7 @@ def table(
 ) -> tuple[list[str], list[Sequence[str]], int]:
     """Returns the heads and the rows of a table of all intervals, and the index of today's row.
 
-    Args:
-        has_share: whether to add a column with the size of the indexes as a share of the log.
+    `has_share`: whether to add a column with the size of the indexes as a share of the log.
     """
     heads = [head for head in CELLS if has_share or head != "report.of_the_log"]
     cells: list[Sequence[str]] = [
