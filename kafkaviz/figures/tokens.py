@@ -33,9 +33,6 @@ def colours(mode: str) -> dict[str, str]:
     return {meaning: pair[MODES.index(mode)] for meaning, pair in COLOURS.items()}
 
 
-# ---- the states of an index page
-
-
 Kind = Literal["hot", "cold", "warm"]
 KINDS: tuple[Kind, ...] = ("hot", "cold", "warm")
 PATTERNS = {"hot": "", "cold": "-", "warm": "/"}  # Plotly's names of fill patterns

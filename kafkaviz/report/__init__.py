@@ -57,9 +57,6 @@ def page(subject: Subject, created_ms: int) -> str:
     return document(say("report.title", name=name), body, figures)
 
 
-# ---- the head of the page
-
-
 def _header(subject: Subject, name: str, parts: Sequence[ReportSection]) -> Html:
     links = (tag("li", tag("a", part.heading, href=f"#{part.name}")) for part in parts)
     total = subject.overview.total
@@ -104,9 +101,6 @@ def _answer(kind: str, label: str, text: str, section: str) -> Html:
     return tag(
         "li", mark(kind), tag("span", tag("b", say("tuning.box_head", word=label)), text), link
     )
-
-
-# ---- the last sections: records and checksums on request, and how the report was made
 
 
 def records_section(subject: Subject) -> ReportSection:

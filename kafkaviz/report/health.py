@@ -113,9 +113,6 @@ def _strip(strip: health_view.RecoveryStrip | None) -> Html:
     )
 
 
-# ---- findings
-
-
 def _findings(page_view: health_view.HealthView) -> list[Html]:
     if not page_view.items:
         return [tag("h3", say("finding_list.findings")), note(say("report.nothing_found"))]
@@ -196,9 +193,6 @@ def _runs(data: bytes, dump: health_view.HexDump, position: int) -> Iterator[tup
         enumerate(data, position), key=lambda numbered: first_bad <= numbered[0] < end_bad
     ):
         yield bytes(byte for _, byte in run).hex(" "), is_bad
-
-
-# ---- the next start
 
 
 def _steps(table_view: HealthTable | None) -> list[Html]:

@@ -44,9 +44,6 @@ def verdict_box(kind: str, headline: str, text: str) -> Html:
     return tag("div", tag("div", mark(kind), words), class_=f"verdict {kind}")
 
 
-# ---- tables
-
-
 def table(
     caption: str,
     heads: Sequence[str],
@@ -88,9 +85,6 @@ def _cell(value: object, kind: str) -> Html:
 def details(summary: str, *children: object) -> Html:
     """Returns an element whose content appears at a click on `summary`. In print, it is shown."""
     return tag("details", tag("summary", summary), *children)
-
-
-# ---- figures and sections
 
 
 @dataclass(frozen=True)
@@ -137,9 +131,6 @@ class ReportSection:
 def facts(pairs: Mapping[str, object]) -> Html:
     items = (join((tag("dt", name), tag("dd", value))) for name, value in pairs.items())
     return tag("dl", *items, class_="facts")
-
-
-# ---- the page
 
 
 PACKAGE_DIRECTORY = Path(__file__).parents[1]

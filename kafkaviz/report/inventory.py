@@ -175,9 +175,6 @@ def _map(subject: Subject) -> Drawing | None:
     return Drawing("map", map_view.title, caption, lambda mode: broker_map.figure(map_view, mode))
 
 
-# ---- tables
-
-
 def _partitions(subject: Subject) -> list[Html]:
     rows = sorted(subject.overview.partitions, key=map_rows.ORDERS[map_rows.LARGEST])
     heads = tuple(map(say, HEADS))
@@ -238,9 +235,6 @@ def _segment_cells(subject: Subject, row: np.void) -> tuple:
         *map(units.format_count, counts),
         f"{units.format_count(int(row['torn_bytes']))} B" if row["torn_bytes"] > 0 else "",
     )
-
-
-# ---- disk space
 
 
 MAX_TOPICS = 20  # most rows of the table of topics

@@ -151,9 +151,6 @@ def gather(
     )
 
 
-# ---- the inventory
-
-
 def _count_segments(
     broker: Broker, on_progress: ProgressListener
 ) -> tuple[BrokerOverview, dict[tuple[str, int], Message]]:
@@ -230,9 +227,6 @@ def _count_segment(
     return positions, segment_content, tail.summary if tail else None
 
 
-# ---- the tuning
-
-
 def _tune(
     broker: Broker, version: str, overrides: Mapping[str, str], on_progress: ProgressListener
 ) -> tuple[ReportTuning | None, str | Message]:
@@ -268,9 +262,6 @@ def _tune(
         costs=costs,
     )
     return report_tuning, ""
-
-
-# ---- the checksums, with which a reader can check whether a directory is still the same
 
 
 def read_digests(
@@ -311,9 +302,6 @@ def _digest(path: Path, name: str) -> Digest:
     except KafkavizError as fault:
         return Digest(name, done_bytes, None, getattr(fault, "what", fault.message))
     return Digest(name, done_bytes, digest.hexdigest())
-
-
-# ---- the records
 
 
 def read_samples(broker: Broker, on_progress: ProgressListener) -> Iterator[Sample]:

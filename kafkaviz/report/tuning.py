@@ -56,9 +56,6 @@ def describe_own_intervals(report_tuning: ReportTuning) -> str:
     return say("report.some_gain", n=changing_count, count=len(report_tuning.source.cases))
 
 
-# ---- the answer
-
-
 def _verdict(report_tuning: ReportTuning) -> list[Html]:
     verdict = verdict_view(report_tuning)
     reasons = (
@@ -96,9 +93,6 @@ def _intervals(report_tuning: ReportTuning) -> Html:
     )
 
 
-# ---- topic by topic
-
-
 def _topics(report_tuning: ReportTuning) -> list[Html]:
     if len(report_tuning.source.cases) < 2:
         return []
@@ -115,9 +109,6 @@ def _topics(report_tuning: ReportTuning) -> list[Html]:
     if more or metadata:
         parts.append(note(join_sentences((more, metadata))))
     return parts
-
-
-# ---- what to run
 
 
 def _command(report_tuning: ReportTuning) -> Html:

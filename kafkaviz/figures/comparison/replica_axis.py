@@ -233,9 +233,6 @@ def _marks(comparison: PartitionComparison) -> Iterator[AxisMark]:
                 yield AxisMark(side=side, first=first, stop=last + 1, is_other=is_other)
 
 
-# ---- the figure
-
-
 def figure(axis_view: ReplicaAxisView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     height_px = 2 * LANE_PX + 2 * GAP_PX

@@ -42,9 +42,6 @@ LOG_HEADS = (
 )  # fmt: skip
 
 
-# ---- all logs
-
-
 class LogTable(NamedTuple):
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -142,9 +139,6 @@ def _log_row(log: DecidedLog, place: int | None) -> tuple[str, ...]:
     )
 
 
-# ---- one log
-
-
 def decision_text(log: DecidedLog) -> str:
     """Says whether the cleaner takes the log, and why."""
     decision = log.decision
@@ -235,9 +229,6 @@ def _origin(horizon_ms: int, *, is_new: bool) -> str:
     return say("compaction.horizon_new" if is_new else "compaction.horizon_old")
 
 
-# ---- a key
-
-
 STORY_COLUMNS = ("offset", "time", "segment", "size", "value", "fate")  # columns of the CSV file
 STORY_HEADS = (
     "report.record_offset", "report.record_time", "common.segment", "segment.head_size",
@@ -260,9 +251,6 @@ def story_rows(story: KeyStory) -> list[tuple[str, ...]]:
         )
         for record in reversed(story.records)
     ]
-
-
-# ---- the decision in words, for the page and the command
 
 
 def describe_reason(

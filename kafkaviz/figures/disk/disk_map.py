@@ -309,9 +309,6 @@ def _group_sizes(sizes: Mapping[Use, int]) -> dict[str, int]:
     return {group: sum(sizes.get(use, 0) for use in uses) for group, uses in GROUPS.items()}
 
 
-# ---- the files that may be deleted by hand, and the cost of deleting all indexes
-
-
 def freeing_title(steps: Sequence[FreeingStep]) -> str:
     """Says how much space is safe to free, and how much needs a check first."""
     safe = [step.allocated_bytes for step in steps if step.kind in SAFE_KINDS]

@@ -46,9 +46,6 @@ def named_logs(health: "Health") -> list[LogRetention]:
     ]
 
 
-# ---- the segments
-
-
 class SegmentRow(NamedTuple):
     kind: str  # the severity that the mark of the row shows; "" for no mark
     cells: tuple[str, ...]
@@ -110,9 +107,6 @@ def _origin_text(age: SegmentAge) -> str:
     return "" if age.counted_by == "unknown" else say(f"retention.origin_{age.counted_by}")
 
 
-# ---- other limits
-
-
 class ProposedLimits(NamedTuple):
     """Retention limits that the reader chose. None keeps the current limit."""
 
@@ -155,9 +149,6 @@ def alter_command(topics: Sequence[str], settings: Mapping[str, float | None]) -
     names = " ".join(map(shlex.quote, topics))
     loop_body = f'  {command} --entity-name "$topic" --alter {options}'
     return f"for topic in {names}; do\n{loop_body}\ndone"
-
-
-# ---- the bars
 
 
 def bars_finding(changes: Sequence[RetentionChange], *, is_changed: bool) -> str:
@@ -218,9 +209,6 @@ def _bar(change: RetentionChange, widest: int) -> Html:
         tag("span", *parts, class_="b", role="img", aria_label=words, title=words),
         tag("span", freed, class_="v"),
     )
-
-
-# ---- the dates of deletion
 
 
 class ScheduleTable(NamedTuple):

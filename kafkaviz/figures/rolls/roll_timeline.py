@@ -177,9 +177,6 @@ def _hover_lines(segment: SegmentHistory, history: RollHistory) -> tuple[str, ..
     )
 
 
-# ---- write speed
-
-
 def _find_write_spans(
     appended: np.ndarray, begin_ms: int, start: int, end: int
 ) -> tuple[WriteSpan, ...]:
@@ -255,9 +252,6 @@ def _write_span(
         bytes_per_s=float(1000 * size_bytes / span_ms),
         batch_bytes=float(size_bytes / max(batches[inner_bins].sum(), 1)),
     )
-
-
-# ---- the figure
 
 
 def figure(timeline: RollTimelineView, mode: str) -> PlainFigure:

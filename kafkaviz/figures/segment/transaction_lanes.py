@@ -313,9 +313,6 @@ def values(transactions: PartitionTransactions) -> list[tuple]:
     return list(map(attrgetter(*COLUMNS), transactions.transactions))
 
 
-# ---- the figure
-
-
 def question_figure(lanes_view: TransactionLanesView, mode: str) -> PlainFigure:
     """Draws the lanes without the last stable offset, which the question asks for."""
     return figure(lanes_view, mode, is_answered=False)

@@ -98,9 +98,6 @@ def evidence_text(release: Release) -> str:
     return say("restart_forecast.by_source", release=text, recorded=join_and(recorded_texts))
 
 
-# ---- the table of steps
-
-
 MAX_SEPARATE = 3  # more steps of the same kind and cause share one row
 MAX_ROWS = 300  # most rows of a table that are sent to the browser
 FIRST_ROWS = 6  # the rows of these that are shown at first

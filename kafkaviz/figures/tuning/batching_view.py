@@ -31,9 +31,6 @@ class PartVerdict:
     known: str  # says which part of the log was read, and whether numbers are counted or modelled
 
 
-# ---- batches
-
-
 def batch_verdict(answer: BatchingAnswer) -> PartVerdict:
     advice = answer.batches
     is_change = advice.verdict == CHANGE
@@ -186,9 +183,6 @@ def producer_values(facts: ProducerFacts) -> tuple[object, ...]:
     return tuple(round(value, 3) if isinstance(value, float) else value for value in values)
 
 
-# ---- codec
-
-
 def codec_verdict(answer: BatchingAnswer) -> PartVerdict:
     advice = answer.codec
     is_change = advice.verdict == CHANGE
@@ -313,9 +307,6 @@ CODEC_COLUMNS = (
 def codec_values(row: PackedCodec) -> tuple[object, ...]:
     values = ["" if (value := getattr(row, name)) is None else value for name in CODEC_COLUMNS]
     return tuple(round(value, 6) if isinstance(value, float) else value for value in values)
-
-
-# ---- both
 
 
 def _sample_text(answer: BatchingAnswer) -> str:

@@ -283,9 +283,6 @@ def table(
     return [say(head) for head in heads], cells
 
 
-# ---- drawn
-
-
 def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     low, high = curve.log_range

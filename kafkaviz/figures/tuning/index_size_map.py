@@ -134,9 +134,6 @@ def _roll_lines(columns: Sequence[Sequence[IndexSizeOutcome]]) -> dict[int, np.n
     return lines
 
 
-# ---- drawn
-
-
 def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     x = size_map.x

@@ -295,9 +295,6 @@ def _is_drawn(budget: Range | None, most: float) -> bool:
     return budget is not None and budget.low < most and budget.high > 1
 
 
-# ---- drawn
-
-
 def figure(curve: TuningCurveView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     scan = colours["scan"]
