@@ -1,54 +1,25 @@
-"""Makes sentences as each language does: joins parts, ends sentences, describes errors.
-
-join_comma(["a", "b", "c"])     a, b, c         join_semicolon(["a", "b"])          a; b
-join_and(["a", "b", "c"])       a, b and c      join_sentences(["A.", "", "B."])    A. B.
-to_sentence("the index is full")                The index is full.
-"""
+"""Makes sentences as each language does: joins parts, ends sentences, describes errors."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from kafkaviz import messages, units
 from kafkaviz.log.archives.archive import display_path
 from kafkaviz.messages import Message, join, language, render, say, say_count
 
 
-def join_comma(parts: Iterable[str]) -> str:
-    """Joins things of one kind: a, b, c."""
-    return join("comma", parts, language())
+def _join(way: str, parts: Iterable[str]) -> str:
+    return join(way, parts, language())
 
 
-def join_details(parts: Iterable[str]) -> str:
-    """Joins details about one thing with commas."""
-    return join("details", parts, language())
-
-
-def join_each_and(parts: Iterable[str]) -> str:
-    """Joins parts with "and" between all of them: "A and B and C"."""
-    return join("each_and", parts, language())
-
-
-def join_and(parts: Iterable[str]) -> str:
-    """Joins parts with commas and a final "and": "A, B and C"."""
-    return join("and", parts, language())
-
-
-def join_or(parts: Iterable[str]) -> str:
-    """Joins parts with commas and a final "or": "A, B or C"."""
-    return join("or", parts, language())
-
-
-def join_each_or(parts: Iterable[str]) -> str:
-    """Joins parts with "or" between all of them: "A or B or C"."""
-    return join("each_or", parts, language())
-
-
-def join_semicolon(parts: Iterable[str]) -> str:
-    return join("semicolon", parts, language())
-
-
-def join_sentences(parts: Iterable[str]) -> str:
-    """Joins sentences, leaving out empty ones."""
-    return join("sentences", parts, language())
+join_comma = partial(_join, "comma")  # things of one kind: a, b, c
+join_details = partial(_join, "details")  # details about one thing, also with commas
+join_and = partial(_join, "and")  # a, b and c
+join_or = partial(_join, "or")  # a, b or c
+join_each_and = partial(_join, "each_and")  # a and b and c
+join_each_or = partial(_join, "each_or")  # a or b or c
+join_semicolon = partial(_join, "semicolon")  # a; b
+join_sentences = partial(_join, "sentences")  # A. B. Empty ones are left out.
 
 
 def sentence_gap() -> str:
