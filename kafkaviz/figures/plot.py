@@ -20,7 +20,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import open_settings
-from kafkaviz.messages import message
+from kafkaviz.messages import message, render
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.simulate.config import LogConfig, log_config
 
@@ -75,8 +75,7 @@ def lookup(lookup: Lookup, mode: str = LIGHT) -> "go.Figure":
     extras.require("app", "plotly")
     from kafkaviz.figures.lookup import search_path
 
-    view = search_path.view(lookup)
-    return _titled(search_path.figure(view, mode), view.title, mode)
+    return _titled(search_path.figure(lookup, mode), render(lookup.title), mode)
 
 
 def rolls(partition: Partition, mode: str = LIGHT) -> "go.Figure":

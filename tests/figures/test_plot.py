@@ -5,7 +5,6 @@ import shutil
 import pytest
 
 import kafkaviz as kv
-from kafkaviz.figures.lookup import search_path
 from kafkaviz.figures.tokens import colours
 from kafkaviz.messages import speaking
 
@@ -58,9 +57,9 @@ def test_a_lookup_is_drawn_probe_by_probe(partition, mode):
 def test_a_timestamp_has_a_panel_for_each_index(broker):
     orders = broker.partition("orders-0")
     timestamp_ms = int(orders.segments[1].batches()["max_timestamp_ms"][20])
-    path = search_path.view(kv.lookup(orders, timestamp_ms=timestamp_ms))
-    assert [panel.kind for panel in path.panels] == ["time", "offset"]
-    figure = kv.plot.lookup(kv.lookup(orders, timestamp_ms=timestamp_ms))
+    lookup = kv.lookup(orders, timestamp_ms=timestamp_ms)
+    assert [search.kind for search in lookup.searches] == ["time", "offset"]
+    figure = kv.plot.lookup(lookup)
     assert {trace.yaxis for trace in figure.data} == {"y", "y2"}
     tops = [figure.layout.yaxis.domain[0], figure.layout.yaxis2.domain[1]]
     assert tops[0] >= tops[1]
