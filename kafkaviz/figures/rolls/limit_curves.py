@@ -203,18 +203,10 @@ def _log_point_trace(speed: float, span_s: float, min_s: float, colours: dict[st
 
 
 def _log_point_name(speed: float, colours: dict[str, str]) -> dict:
-    is_left = speed < 300
-    return theme.note(
-        f"<b>{say('rolls.here', speed=speed)}</b>",
-        colours["ink"],
-        x=float(np.log10(speed)),
-        xanchor="left" if is_left else "right",
-        xshift=7 if is_left else -7,
-        yref="paper",
-        y=1,
-        yanchor="top",
-        yshift=3,
-    )
+    text = f"<b>{say('rolls.here', speed=speed)}</b>"
+    side = {"xanchor": "left", "xshift": 7} if speed < 300 else {"xanchor": "right", "xshift": -7}
+    top = {"yref": "paper", "y": 1, "yanchor": "top", "yshift": 3}
+    return theme.note(text, colours["ink"], x=float(np.log10(speed))) | side | top
 
 
 def _name_annotations(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
