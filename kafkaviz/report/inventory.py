@@ -25,29 +25,15 @@ ROWS = 1000
 SEGMENTS = 1000
 PROBLEMS = 50
 HEADS = (
-    "common.topic_partition",
-    "common.segments",
-    "broker.column_offsets",
-    "broker.column_log",
-    "disk.column_on_disk",
-    "common.batches",
-    "common.records",
-    "broker.column_entries",
-    "broker.column_gap",
-    "broker.column_codec",
-    "broker.column_newest",
-)
+    "common.topic_partition", "common.segments", "broker.column_offsets", "broker.column_log",
+    "disk.column_on_disk", "common.batches", "common.records", "broker.column_entries",
+    "broker.column_gap", "broker.column_codec", "broker.column_newest",
+)  # fmt: skip
 SEGMENT_HEADS = (
-    "common.topic_partition",
-    "report.base_offset",
-    "common.state",
-    "broker.column_log",
-    "common.batches",
-    "common.records",
-    "rolls.head_offset_entries",
-    "rolls.head_time_entries",
+    "common.topic_partition", "report.base_offset", "common.state", "broker.column_log",
+    "common.batches", "common.records", "rolls.head_offset_entries", "rolls.head_time_entries",
     "report.behind_last_batch",
-)
+)  # fmt: skip
 
 
 def section(subject: Subject) -> ReportSection:

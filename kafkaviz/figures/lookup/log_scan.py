@@ -21,27 +21,16 @@ COLUMNS = (
 )  # fmt: skip
 # the line of the pseudocode that each outcome runs
 LINES = {
-    HeaderOutcome.BASE_EQUAL: 2,
-    HeaderOutcome.BASE_ABOVE: 3,
-    HeaderOutcome.BASE_ABOVE_BACK: 3,
-    HeaderOutcome.REACHES: 4,
-    HeaderOutcome.REACHES_NOT: 4,
-    HeaderOutcome.BASE_BELOW: 5,
-    HeaderOutcome.LAST_BELOW: 2,
-    HeaderOutcome.LAST_FOUND: 3,
-    HeaderOutcome.TIME_EARLY: 2,
-    HeaderOutcome.TIME_HIDDEN: 3,
-    HeaderOutcome.TIME_FOUND: 3,
-    HeaderOutcome.LARGEST_NOT: 2,
-    HeaderOutcome.LARGEST_FOUND: 3,
-}
+    HeaderOutcome.BASE_EQUAL: 2, HeaderOutcome.BASE_ABOVE: 3, HeaderOutcome.BASE_ABOVE_BACK: 3,
+    HeaderOutcome.REACHES: 4, HeaderOutcome.REACHES_NOT: 4, HeaderOutcome.BASE_BELOW: 5,
+    HeaderOutcome.LAST_BELOW: 2, HeaderOutcome.LAST_FOUND: 3,
+    HeaderOutcome.TIME_EARLY: 2, HeaderOutcome.TIME_HIDDEN: 3, HeaderOutcome.TIME_FOUND: 3,
+    HeaderOutcome.LARGEST_NOT: 2, HeaderOutcome.LARGEST_FOUND: 3,
+}  # fmt: skip
 TIMES = (
-    HeaderOutcome.TIME_EARLY,
-    HeaderOutcome.TIME_HIDDEN,
-    HeaderOutcome.TIME_FOUND,
-    HeaderOutcome.LARGEST_NOT,
-    HeaderOutcome.LARGEST_FOUND,
-)
+    HeaderOutcome.TIME_EARLY, HeaderOutcome.TIME_HIDDEN, HeaderOutcome.TIME_FOUND,
+    HeaderOutcome.LARGEST_NOT, HeaderOutcome.LARGEST_FOUND,
+)  # fmt: skip
 
 
 class ScanStep(NamedTuple):

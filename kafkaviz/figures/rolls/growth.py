@@ -44,15 +44,11 @@ VALUE_NAMES = (
     ".timeindex",
 )  # fmt: skip
 PHASE_KEYS = {
-    StepKind.OPEN: "new",
-    StepKind.APPEND: "appends",
-    StepKind.ROLL: "roll",
-    StepKind.TRIM: "roll",
-    StepKind.STOP: "restart",
-    StepKind.RESTART: "restart",
-    StepKind.TRUNCATE: "truncation",
-    StepKind.FAIL: "refused",
-}
+    StepKind.OPEN: "new", StepKind.APPEND: "appends",
+    StepKind.ROLL: "roll", StepKind.TRIM: "roll",
+    StepKind.STOP: "restart", StepKind.RESTART: "restart",
+    StepKind.TRUNCATE: "truncation", StepKind.FAIL: "refused",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,9 @@ from kafkaviz.messages import say
 
 ROWS_PER_TABLE = 11
 FAULTS = {
-    Aim.PAST: "past",
-    Aim.INSIDE: "inside",
-    Aim.BEYOND: "beyond",
-    Aim.NO_BATCH: "no_batch",
-    Aim.UNORDERED: "unordered",
-}
+    Aim.PAST: "past", Aim.INSIDE: "inside", Aim.BEYOND: "beyond",
+    Aim.NO_BATCH: "no_batch", Aim.UNORDERED: "unordered",
+}  # fmt: skip
 
 
 class PinnedRow(NamedTuple):
