@@ -6,7 +6,6 @@ Phases: "segment" chooses a .log, "time" and "offset" search its indexes, "log" 
 "record" gives the result.
 """
 
-import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -476,10 +475,6 @@ def _with_segment_hint(figure_object: dict, context: LookupContext, base_offset:
         return figure_object
     segment_text = say("stepper_figures.of_segment", segment=units.file_stem(base_offset))
     return figure_object | {"hint": join_sentences([segment_text, figure_object["hint"]])}
-
-
-def size_bytes(payload: dict) -> int:
-    return len(json.dumps(payload, ensure_ascii=False).encode())
 
 
 def _scan_code_object(context: LookupContext) -> dict:
