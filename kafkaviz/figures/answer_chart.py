@@ -222,9 +222,8 @@ def _rising_column(rows: pa.Table) -> str | None:
     if not (pa.types.is_integer(first_field.type) or pa.types.is_floating(first_field.type)):
         return None
     xs = rows.column(0).to_pylist()
-    if None not in xs and all(before < after for before, after in pairwise(xs)):
-        return first_field.name
-    return None
+    is_rising = None not in xs and all(before < after for before, after in pairwise(xs))
+    return first_field.name if is_rising else None
 
 
 def _is_log(xs: Sequence[float]) -> bool:

@@ -333,18 +333,14 @@ def _density_strips(
     gap_bytes = axis_bytes * GAP_SHARE
     strips = np.full((len(indexes), CELLS), np.nan, np.float32)
     for row, index in enumerate(indexes):
-        if not isinstance(index, str):
-            segments = overview.segment_rows(index)
-            positions = _positions(overview, index)
-            strips[row] = build_strip(segments, positions, longest_bytes, gap_bytes)
+        if isinstance(index, str):
+            continue
+        positions = None
+        if overview.entries is not None:
+            start, stop = np.searchsorted(overview.entries.partition, [index, index + 1])
+            positions = overview.entries.position[start:stop]
+        strips[row] = build_strip(overview.segment_rows(index), positions, longest_bytes, gap_bytes)
     return strips
-
-
-def _positions(overview: BrokerOverview, index: int) -> np.ndarray | None:
-    if overview.entries is None:
-        return None
-    start, stop = np.searchsorted(overview.entries.partition, [index, index + 1])
-    return overview.entries.position[start:stop]
 
 
 def _comparable_rows(overview: BrokerOverview) -> list[PartitionRow]:
@@ -454,7 +450,7 @@ def figure(map_view: BrokerMapView, mode: str) -> go.Figure:
         xaxis=axis
         | {
             "range": [0, map_view.axis_bytes],
-            **theme.ticks(values, _tick),
+            **theme.ticks(values, lambda value: units.format_bytes(value) if value else "0"),
             "showgrid": True,
             "showline": False,
         },
@@ -495,10 +491,6 @@ def _ticks(longest_bytes: int) -> list[int]:
     while longest_bytes / step > TICKS:
         step *= 2
     return list(range(0, longest_bytes + 1, step))
-
-
-def _tick(value: int) -> str:
-    return units.format_bytes(value) if value else "0"
 
 
 def _segment_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[go.Bar]:

@@ -121,7 +121,6 @@ def _row(pair: BatchPair, *, is_chosen: bool) -> PairRow:
 def _cells(batch: WindowBatch | None, other: WindowBatch | None) -> tuple[PairCell, ...]:
     if batch is None:
         return ()
-
     row = batch.row
     other_row = batch.row if other is None else other.row
 
