@@ -95,7 +95,7 @@ def test_no_token_is_left_over():
         files += (ROOT / "kafkaviz").rglob(pattern)
     bundled = {"node_modules", "bundles"}
     source = "".join(file.read_text() for file in files if not bundled & set(file.parts))
-    names = re.findall(r"^\s*--kv-([\w-]+):", tokens.STYLESHEET, re.M)
+    names = re.findall(r"--kv-([\w-]+):", tokens.STYLESHEET)
     ways = (
         r"var\(--kv-{0}\b(?!-)",
         r"color\(['\"`]{0}['\"`]\)",
