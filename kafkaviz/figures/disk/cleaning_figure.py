@@ -91,17 +91,14 @@ class LogBars:
 
 @dataclass(frozen=True, kw_only=True)
 class CleaningView:
-    """One log before and after one cleaning.
-
-    A log drawn record by record has `segments`. A log drawn as bars has `bars`.
-    """
+    """One log before and after one cleaning."""
 
     title: str
     caption: str
     step: int
     map_rows: tuple[tuple[str, str], ...]
-    segments: tuple[SegmentCells, ...]
-    bars: LogBars | None
+    segments: tuple[SegmentCells, ...]  # () if the log is drawn as bars
+    bars: LogBars | None  # None if the log is drawn record by record
     notes: tuple[str, ...]
 
 

@@ -19,8 +19,7 @@ from kafkaviz.messages import say, say_count
 
 DAY_MS = 86_400_000
 EXACT_BYTES = 100_000  # larger sizes are given in KiB or MiB
-# garbage has the colour of a torn tail
-TAILS = {"torn": "torn", "zeros": "zeros", "garbage": "torn"}
+TAILS = {"torn": "torn", "zeros": "zeros", "garbage": "torn"}  # garbage looks like a torn tail
 
 
 class Fact(NamedTuple):

@@ -20,7 +20,6 @@ def use_text(use: Use) -> str:
 
 
 def sorted_uses(uses: Mapping[Use, int]) -> Sequence[tuple[Use, int]]:
-    """Returns the uses and their bytes, the largest first."""
     return sorted(uses.items(), key=lambda item: -item[1])
 
 

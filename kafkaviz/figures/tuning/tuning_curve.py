@@ -32,8 +32,7 @@ TOP = 28
 BOTTOM = 40
 LINE_PX = 16
 FOOT_PX = 2
-# with a smaller relative difference in mean headers, the index on disk counts as equal to the
-# replay
+# below this relative difference in mean headers, the index on disk counts as equal to the replay
 ALIKE_SHARE = 0.1
 CLOSE_RATIO = 8  # if the ratio of two intervals is smaller, the labels of their marks would overlap
 # from this interval on, the name of the considered interval fits on the left of its line
