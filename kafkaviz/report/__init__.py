@@ -154,8 +154,10 @@ def about_section(subject: Subject, version: str, made_ms: int) -> ReportSection
     moment = units.moment(made_ms, fraction=False)
     time_tag = tag("time", f"{moment} UTC", datetime=f"{moment.replace(' ', 'T')}Z")
     release = subject.health.assumed_release
-    has_samples = subject.samples is not None
+    read_as = say("report.read_as_release", release=release.version, why=release.reason)
+    content = "report.content_left_out" if subject.samples is None else "report.content_shown"
     has_digests = subject.digests is not None
+    checksums = "report.checksums_of_all" if has_digests else "report.checksums_not_asked"
     if subject.tuning is None:
         costs = say("common.none")
     elif subject.tuning.costs.calibrated:
@@ -165,15 +167,9 @@ def about_section(subject: Subject, version: str, made_ms: int) -> ReportSection
     pairs = {
         say("report.made"): worded("report.made_by", time=time_tag, version=version),
         say("report.of"): mono(subject.broker.sources_text),
-        say("report.read_as"): say(
-            "report.read_as_release", release=release.version, why=release.reason
-        ),
-        say("report.content"): say(
-            "report.content_shown" if has_samples else "report.content_left_out"
-        ),
-        say("report.checksums"): say(
-            "report.checksums_of_all" if has_digests else "report.checksums_not_asked"
-        ),
+        say("report.read_as"): read_as,
+        say("report.content"): say(content),
+        say("report.checksums"): say(checksums),
         say("report.times"): costs,
         say("report.directory"): say("report.read_only"),
     }

@@ -78,8 +78,6 @@ def _add_panel(
         height = {"yref": names["yaxis"], "y0": slots.warm_from_slot, "y1": slots.entries - 1}
         chart.add_shape(section | height | {"opacity": 0.12})
     y = top - 0.13 / count
-    text = say(
-        "search_path.panel", n=len(slots.probes), file=search.file, entries=slots.entries
-    )
+    text = say("search_path.panel", n=len(slots.probes), file=search.file, entries=slots.entries)
     title = theme.note(text, colours["ink_2"], xref="paper", x=0, xanchor="left", y=y)
     chart.add_annotation(title | {"yref": "paper", "yanchor": "bottom"})
