@@ -352,7 +352,7 @@ def _comparable_rows(overview: BrokerOverview) -> list[PartitionRow]:
 
 
 def _densest_partition(overview: BrokerOverview) -> int | None:
-    """Returns the index of the partition with the fewest log bytes per index entry, if one has."""
+    """Returns the index of the only partition with the fewest log bytes per entry, or None."""
     if torn_mask(overview.segments).any() or len(overview.partitions) == 1:
         return None
     comparable = _comparable_rows(overview)

@@ -92,7 +92,7 @@ def view(
     *,
     is_around: bool = False,
 ) -> ReplicaAxisView:
-    """Returns both logs after so many truncation steps of the follower.
+    """Returns both logs after `steps` truncation steps of the follower.
 
     `leader` is the side that is the leader, 0 or 1; None: both logs are unchanged. If `is_around`,
     the axis shows only the offsets around the first difference.

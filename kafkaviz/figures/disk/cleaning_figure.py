@@ -61,7 +61,7 @@ class SegmentCells:
     details: str
     result: str  # says what the cleaning does to the segment; "" before the last step
     cells: tuple[RecordCell, ...]
-    end_marks: tuple[str, ...] = ()  # names of offsets after the last cell, as the high watermark
+    end_marks: tuple[str, ...] = ()  # names of offsets after the last cell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +108,7 @@ def view(
     records: Sequence[LogRecord] | None,
     step: int = RESULT,
 ) -> CleaningView:
-    """Returns the view of one cleaning of a log at one of `STEPS`; without a cleaning, the first.
+    """Returns the view of one cleaning of a log at one of `STEPS`: the first, if not cleaned.
 
     `records` is the result of log_records. If it is None, the log is drawn as bars.
     """

@@ -58,7 +58,7 @@ class DiskBar:
     name: str
     allocated_bytes: int  # whole blocks; may exceed the sum of the parts
     parts: tuple[BarPart, ...]
-    is_other: bool = False  # whether it is the bar of all small topics or of all other files
+    is_other: bool = False  # the bar of all small topics, or of files outside of topics
 
     @property
     def size_bytes(self) -> int:

@@ -43,7 +43,7 @@ class LookupStep(NamedTuple):
     over: bool  # whether its result is known
     scan: int  # index of the scan of a .log that is drawn
     readings: int  # number of its headers read so far
-    ended: bool  # whether its result is known
+    ended: bool  # whether the scan has ended
     # the highlighted line of pseudocode: "search" or "scan", and a line number; None for no line
     line: tuple[Literal["search", "scan"], int] | None
     # for each of `VALUE_NAMES`: the value, and whether this step changed it
