@@ -520,11 +520,8 @@ def _short_directory(directory: str) -> str:
 def _bytes_text(finding: Finding) -> str:
     if not finding.length or finding.length == 1:
         return say("health.one_byte", first=finding.position)
-    return say(
-        "health.bytes",
-        first=finding.position,
-        last=cast(int, finding.position) + finding.length - 1,
-    )
+    last = cast(int, finding.position) + finding.length - 1
+    return say("health.bytes", first=finding.position, last=last)
 
 
 def _hex_dump(finding: Finding, read_bytes: ByteReader) -> HexDump | None:

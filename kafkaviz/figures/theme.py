@@ -192,7 +192,5 @@ class PlainFigure(go.Figure):
 
 def typed_array(values: np.ndarray) -> dict[str, str]:
     """Encodes floating-point numbers in the form that plotly.js reads fastest."""
-    return {
-        "dtype": "f8",
-        "bdata": base64.b64encode(values.astype("<f8").tobytes()).decode("ascii"),
-    }
+    data = base64.b64encode(values.astype("<f8").tobytes()).decode("ascii")
+    return {"dtype": "f8", "bdata": data}

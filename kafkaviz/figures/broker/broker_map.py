@@ -585,14 +585,8 @@ def _torn_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[go
     if not ends:
         return []
     width = map_view.axis_bytes * TORN_SHARE
-    pattern = {
-        "shape": "x",
-        "fgcolor": colours["torn"],
-        "bgcolor": colours["torn_soft"],
-        "size": 4,
-        "solidity": 0.35,
-        "fillmode": "replace",
-    }
+    hatch = {"shape": "x", "fgcolor": colours["torn"], "bgcolor": colours["torn_soft"]}
+    pattern = hatch | {"size": 4, "solidity": 0.35, "fillmode": "replace"}
     line = {"color": colours["torn"], "width": 1}
     torn_bars = go.Bar(
         name="torn",

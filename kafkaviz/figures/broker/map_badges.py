@@ -51,12 +51,9 @@ def find_row_badge(
     ]
     if len(badges) > MAX_LINES:
         lines.append(say("common.n_more", n=len(badges) - MAX_LINES))
-    return RowBadge(
-        ERROR if tail else badges[0].severity,
-        shown_text,
-        "<br>".join(lines),
-        next(badge_bases, base_offsets[-1]),
-    )
+    severity = ERROR if tail else badges[0].severity
+    base_offset = next(badge_bases, base_offsets[-1])
+    return RowBadge(severity, shown_text, "<br>".join(lines), base_offset)
 
 
 def _segment_line(badge: Badge) -> str:

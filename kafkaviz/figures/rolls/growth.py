@@ -172,17 +172,10 @@ def _code_lines(step: GrowthStep) -> tuple[int, ...]:
 
 def _step_values(step: GrowthStep, interval_bytes: int) -> list[str]:
     state = step.after
-    numbers = (
-        state.log_bytes,
-        state.since_bytes,
-        interval_bytes,
-        state.batches,
-        state.offset_entries,
-        state.time_entries,
-        state.index_bytes,
-        state.timeindex_bytes,
-    )
-    return [format_count(number) for number in numbers]
+    log_bytes = (state.log_bytes, state.since_bytes, interval_bytes)
+    counts = (state.batches, state.offset_entries, state.time_entries)
+    index_bytes = (state.index_bytes, state.timeindex_bytes)
+    return [format_count(number) for number in (*log_bytes, *counts, *index_bytes)]
 
 
 def browser_payload(growth_view: GrowthView) -> dict[str, Any]:

@@ -190,16 +190,10 @@ def _drawable(times: np.ndarray, min_s: float) -> list[float | None]:
 def _log_point_trace(speed: float, span_s: float, min_s: float, colours: dict[str, str]) -> dict:
     hover_text = say("rolls.here_hover", span=_span_text(span_s), speed=speed)
     outline = {"color": colours["raised"], "width": 2}
-    return {
-        "type": "scatter",
-        "x": [speed],
-        "y": [max(min_s, span_s)],
-        "mode": "markers",
-        "marker": {"size": 11, "color": colours["probe"], "line": outline},
-        "name": "here",
-        "cliponaxis": False,
-        "hovertemplate": f"{hover_text}<extra></extra>",
-    }
+    marker = {"size": 11, "color": colours["probe"], "line": outline}
+    place = {"type": "scatter", "x": [speed], "y": [max(min_s, span_s)], "mode": "markers"}
+    hover = {"hovertemplate": f"{hover_text}<extra></extra>"}
+    return place | {"marker": marker, "name": "here", "cliponaxis": False} | hover
 
 
 def _log_point_name(speed: float, colours: dict[str, str]) -> dict:

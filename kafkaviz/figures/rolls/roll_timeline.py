@@ -311,15 +311,8 @@ def _tick(ms: int) -> str:
 
 
 def _x_axis(timeline: RollTimelineView) -> dict:
-    ticks = _ticks(timeline)
-    return {
-        "range": [timeline.start_ms, timeline.end_ms],
-        **theme.ticks(ticks, _tick),
-        **theme.PLAIN_AXIS,
-        "showgrid": False,
-        "ticks": "",
-        "ticklabelstandoff": 4,
-    }
+    axis = {"range": [timeline.start_ms, timeline.end_ms]} | theme.ticks(_ticks(timeline), _tick)
+    return axis | theme.PLAIN_AXIS | {"showgrid": False, "ticks": "", "ticklabelstandoff": 4}
 
 
 def _grid(

@@ -53,13 +53,10 @@ def figure(rows: SettingRowsView, mode: str) -> PlainFigure:
     colours = theme.colours(mode)
     count = len(rows.quantities)
     width = (1 - GAP * (count - 1)) / count
-    layout = theme.plain_layout(
-        mode, TOP + BOTTOM + ROW_PX * len(rows.names), (LEFT, RIGHT, TOP, BOTTOM)
-    ) | {
-        "hovermode": "closest",
-        "dragmode": False,
-        "yaxis": theme.row_axis([""] * len(rows.names)),
-    }
+    height_px = TOP + BOTTOM + ROW_PX * len(rows.names)
+    layout = theme.plain_layout(mode, height_px, (LEFT, RIGHT, TOP, BOTTOM))
+    layout |= {"hovermode": "closest", "dragmode": False}
+    layout["yaxis"] = theme.row_axis([""] * len(rows.names))
     data = []
     names = _row_names(rows, colours)
     shapes = []

@@ -210,11 +210,8 @@ def _bytes_text(current: IntervalCost, compared: IntervalCost) -> str:
 
 def _hover_text(interval_cost: IntervalCost) -> str:
     row = interval_cost.row
-    headers = say(
-        "curves.told_headers",
-        headers=headers_text(row["headers_mean"]),
-        p99=int(row["headers_p99"]),
-    )
+    mean = headers_text(row["headers_mean"])
+    headers = say("curves.told_headers", headers=mean, p99=int(row["headers_p99"]))
     entries = say(
         "curves.hover_entries",
         offsets=int(row["entries"]),
