@@ -42,46 +42,22 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "is never changed.",
         epilog=EPILOG,
     )
-    parser.add_argument(
-        "directories",
-        metavar="DIR",
-        nargs="*",
-        type=Path,
-        help="a broker directory, a .tar, .tar.gz or .zip of one, or a segment file; several "
-        "directories are the log directories of one broker",
+    help_text = (
+        "a broker directory, a .tar, .tar.gz or .zip of one, or a segment file; several "
+        "directories are the log directories of one broker"
     )
+    parser.add_argument("directories", metavar="DIR", nargs="*", type=Path, help=help_text)
     add_tiered_option(parser)
-    parser.add_argument(
-        "--class",
-        dest="opens_class",
-        action="store_true",
-        help="open a class of the Workshop, reachable from this machine's network",
-    )
-    parser.add_argument(
-        "--host",
-        metavar="ADDRESS",
-        type=_parse_address,
-        help="the address to listen on (default: 127.0.0.1; with --class 0.0.0.0: all addresses)",
-    )
-    parser.add_argument(
-        "--port",
-        metavar="N",
-        type=_parse_port,
-        help="the port to listen on (default: 8501, or the next free one)",
-    )
-    parser.add_argument(
-        "--master",
-        metavar="M",
-        default="local[*]",
-        help="the Spark master that ingests (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--allow-root",
-        metavar="DIR",
-        type=Path,
-        action="append",
-        help="open only paths in DIR, which may be an address: s3://bucket; may be repeated",
-    )
+    help_text = "open a class of the Workshop, reachable from this machine's network"
+    parser.add_argument("--class", dest="opens_class", action="store_true", help=help_text)
+    help_text = "the address to listen on (default: 127.0.0.1; with --class 0.0.0.0: all addresses)"
+    parser.add_argument("--host", metavar="ADDRESS", type=_parse_address, help=help_text)
+    help_text = "the port to listen on (default: 8501, or the next free one)"
+    parser.add_argument("--port", metavar="N", type=_parse_port, help=help_text)
+    help_text = "the Spark master that ingests (default: %(default)s)"
+    parser.add_argument("--master", metavar="M", default="local[*]", help=help_text)
+    help_text = "open only paths in DIR, which may be an address: s3://bucket; may be repeated"
+    parser.add_argument("--allow-root", metavar="DIR", type=Path, action="append", help=help_text)
     parser.add_argument(
         "--allow-host",
         metavar="NAME",
@@ -89,13 +65,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="append",
         help="a host name under which the server may be requested; may be repeated",
     )
-    parser.add_argument(
-        "--lessons",
-        metavar="DIR",
-        type=Path,
-        action="append",
-        help="a folder of lessons; may be repeated",
-    )
+    help_text = "a folder of lessons; may be repeated"
+    parser.add_argument("--lessons", metavar="DIR", type=Path, action="append", help=help_text)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -31,13 +31,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "measurement takes some seconds.",
         epilog=EPILOG,
     )
-    parser.add_argument(
-        "directory",
-        metavar="DIR",
-        nargs="?",
-        type=Path,
-        help="a folder on the disk to measure (default: the cache)",
-    )
+    help_text = "a folder on the disk to measure (default: the cache)"
+    parser.add_argument("directory", metavar="DIR", nargs="?", type=Path, help=help_text)
     add_json_option(parser)
 
 

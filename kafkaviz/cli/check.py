@@ -81,25 +81,16 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "a broker or partition directory, a .tar, .tar.gz or .zip of one, or the path of a "
         "partition in one",
     )
-    add_version_option(
-        parser, "the release that reads the directory, such as 4.3.1 (default: inferred)"
-    )
+    help_text = "the release that reads the directory, such as 4.3.1 (default: inferred)"
+    add_version_option(parser, help_text)
     add_setting_option(
         parser,
         "a setting that is not in the directory, such as log.retention.ms=-1; may be repeated",
     )
-    parser.add_argument(
-        "--fail-on",
-        choices=list(FAIL_ON),
-        default="error",
-        help="the lowest severity that gives exit status 1 (default: error)",
-    )
-    parser.add_argument(
-        "--read-rate",
-        metavar="MB",
-        type=_read_rate,
-        help="MB per second that one thread of a recovery reads (default: 100, which is assumed)",
-    )
+    help_text = "the lowest severity that gives exit status 1 (default: error)"
+    parser.add_argument("--fail-on", choices=list(FAIL_ON), default="error", help=help_text)
+    help_text = "MB per second that one thread of a recovery reads (default: 100, which is assumed)"
+    parser.add_argument("--read-rate", metavar="MB", type=_read_rate, help=help_text)
     add_tiered_option(parser)
     add_json_option(parser)
 

@@ -71,31 +71,17 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "a broker or partition directory, a .tar, .tar.gz or .zip of one, or the path of a "
         "partition in one",
     )
-    parser.add_argument(
-        "--now",
-        metavar="MS",
-        type=int,
-        help="the time of the cleaning in ms since 1970 (default: the time of the newest file)",
+    help_text = "the time of the cleaning in ms since 1970 (default: the time of the newest file)"
+    parser.add_argument("--now", metavar="MS", type=int, help=help_text)
+    help_text = "the high watermark of each log (default: the checkpointed one, or the log's end)"
+    parser.add_argument("--high-watermark", metavar="N", type=int, help=help_text)
+    help_text = (
+        "the size of the offset map of one thread (default: log.cleaner.dedupe.buffer.size "
+        "divided by log.cleaner.threads)"
     )
-    parser.add_argument(
-        "--high-watermark",
-        metavar="N",
-        type=int,
-        help="the high watermark of each log (default: the checkpointed one, or the log's end)",
-    )
-    parser.add_argument(
-        "--map-bytes",
-        metavar="N",
-        type=_parse_map_bytes,
-        help="the size of the offset map of one thread (default: log.cleaner.dedupe.buffer.size "
-        "divided by log.cleaner.threads)",
-    )
-    parser.add_argument(
-        "--load-factor",
-        metavar="F",
-        type=_parse_load_factor,
-        help="the share of the map that is used (default: log.cleaner.io.buffer.load.factor)",
-    )
+    parser.add_argument("--map-bytes", metavar="N", type=_parse_map_bytes, help=help_text)
+    help_text = "the share of the map that is used (default: log.cleaner.io.buffer.load.factor)"
+    parser.add_argument("--load-factor", metavar="F", type=_parse_load_factor, help=help_text)
     add_setting_option(
         parser, "a setting of topics or of the cleaner, such as delete.retention.ms=0"
     )

@@ -79,12 +79,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "them; or a catalog"
     )
     parser.add_argument("a", metavar="A", type=Path, help=what)
-    parser.add_argument(
-        "b",
-        metavar="B",
-        type=Path,
-        help="the other directory, or the same one later; for a catalog another catalog",
-    )
+    help_text = "the other directory, or the same one later; for a catalog another catalog"
+    parser.add_argument("b", metavar="B", type=Path, help=help_text)
     add_json_option(parser)
 
 

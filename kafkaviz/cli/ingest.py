@@ -41,26 +41,15 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "second run reads only changed files. The directories are never changed.",
         epilog=EPILOG,
     )
-    parser.add_argument(
-        "directories",
-        metavar="DIR",
-        nargs="+",
-        type=Path,
-        help="a log directory of a broker, a folder with all of them, or a .tar, .tar.gz or .zip "
-        "of either; directories with the same node.id and cluster.id are one broker",
+    help_text = (
+        "a log directory of a broker, a folder with all of them, or a .tar, .tar.gz or .zip "
+        "of either; directories with the same node.id and cluster.id are one broker"
     )
-    parser.add_argument(
-        "--catalog",
-        metavar="OUT",
-        required=True,
-        type=Path,
-        help="the folder of the catalog; created if it does not exist",
-    )
-    parser.add_argument(
-        "--master",
-        metavar="M",
-        help="the Spark master to run on (default: that of spark-submit, else local[*])",
-    )
+    parser.add_argument("directories", metavar="DIR", nargs="+", type=Path, help=help_text)
+    help_text = "the folder of the catalog; created if it does not exist"
+    parser.add_argument("--catalog", metavar="OUT", required=True, type=Path, help=help_text)
+    help_text = "the Spark master to run on (default: that of spark-submit, else local[*])"
+    parser.add_argument("--master", metavar="M", help=help_text)
     parser.add_argument(
         "--full", action="store_true", help="read everything again, also unchanged segments"
     )
@@ -73,12 +62,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="how much of each batch to check: headers (neither checksums nor records), crc "
         "(headers and checksums, without decompressing) or records (everything; the default)",
     )
-    checks.add_argument(
-        "--no-findings",
-        dest="findings",
-        action="store_false",
-        help="check nothing: read only the batches and indexes",
-    )
+    help_text = "check nothing: read only the batches and indexes"
+    checks.add_argument("--no-findings", dest="findings", action="store_false", help=help_text)
     add_tiered_option(parser)
     add_json_option(parser)
 

@@ -53,18 +53,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("path", metavar="TP_DIR", type=Path, help=what)
     parser.add_argument("key", metavar="KEY", help="the key")
     parser.add_argument("--hex", action="store_true", help="read KEY as hexadecimal digits")
-    parser.add_argument(
-        "--now",
-        metavar="MS",
-        type=int,
-        help="the time of the cleaning in ms since 1970 (default: the time of the newest file)",
-    )
-    parser.add_argument(
-        "--high-watermark",
-        metavar="N",
-        type=int,
-        help="the high watermark of the log (default: the checkpointed one, or the log's end)",
-    )
+    help_text = "the time of the cleaning in ms since 1970 (default: the time of the newest file)"
+    parser.add_argument("--now", metavar="MS", type=int, help=help_text)
+    help_text = "the high watermark of the log (default: the checkpointed one, or the log's end)"
+    parser.add_argument("--high-watermark", metavar="N", type=int, help=help_text)
     add_setting_option(parser, "a setting of the topic, such as delete.retention.ms=0")
     add_version_option(parser, "the release of the cleaner (default: inferred)")
     add_json_option(parser)

@@ -62,12 +62,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "never changed.",
         epilog=EPILOG,
     )
-    parser.add_argument(
-        "path",
-        metavar="PATH",
-        type=Path,
-        help="a partition directory, a .log, an .index or a .timeindex",
-    )
+    help_text = "a partition directory, a .log, an .index or a .timeindex"
+    parser.add_argument("path", metavar="PATH", type=Path, help=help_text)
     target = parser.add_mutually_exclusive_group(required=True)
     target.add_argument(
         "--offset", metavar="N", type=_parse_offset, help="the offset to fetch from"
@@ -78,31 +74,23 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     target.add_argument("--timestamp", metavar="T", type=_parse_timestamp, help=when)
     add_version_option(parser, "the release that searches (default: inferred from the directory)")
-    parser.add_argument(
-        "--search",
-        choices=["warm", "plain"],
-        help="how an index is searched (default: as in the release)",
-    )
+    help_text = "how an index is searched (default: as in the release)"
+    parser.add_argument("--search", choices=["warm", "plain"], help=help_text)
     parser.add_argument(
         "--isolation",
         choices=["read_uncommitted", "read_committed"],
         default="read_uncommitted",
         help="the consumer's isolation level",
     )
-    parser.add_argument(
-        "--as-is",
-        action="store_true",
-        help="read the files in their current state, without a recovery",
-    )
+    help_text = "read the files in their current state, without a recovery"
+    parser.add_argument("--as-is", action="store_true", help=help_text)
     add_log_dirs_option(parser)
     add_tiered_option(parser)
-    parser.add_argument(
-        "--remote-request-ms",
-        metavar="MS",
-        type=_parse_latency,
-        help="the latency of a request to the store, for the cost of reads (default: the mean of "
-        "the measured requests, or 50)",
+    help_text = (
+        "the latency of a request to the store, for the cost of reads (default: the mean of "
+        "the measured requests, or 50)"
     )
+    parser.add_argument("--remote-request-ms", metavar="MS", type=_parse_latency, help=help_text)
     add_json_option(parser)
 
 

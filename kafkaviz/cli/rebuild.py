@@ -48,19 +48,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "the recovery of a broker would. The directory is never changed.",
         epilog=EPILOG,
     )
-    parser.add_argument(
-        "path",
-        metavar="PATH",
-        type=Path,
-        help="a partition directory, a .tar, .tar.gz or .zip of one, or a .log",
-    )
-    parser.add_argument(
-        "--out",
-        metavar="OUT",
-        required=True,
-        type=parse_folder,
-        help="the folder to write into; created if it does not exist",
-    )
+    help_text = "a partition directory, a .tar, .tar.gz or .zip of one, or a .log"
+    parser.add_argument("path", metavar="PATH", type=Path, help=help_text)
+    help_text = "the folder to write into; created if it does not exist"
+    parser.add_argument("--out", metavar="OUT", required=True, type=parse_folder, help=help_text)
     add_setting_option(parser)
     add_log_dirs_option(parser)
     add_version_option(parser, "the release that recovers (default: inferred from the directory)")

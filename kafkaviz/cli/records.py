@@ -83,13 +83,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "changed.",
         epilog=EPILOG,
     )
-    parser.add_argument(
-        "paths",
-        metavar="PATH",
-        nargs="+",
-        help="a partition directory, a broker directory, an archive of one, or a pattern of them; "
-        "several directories with the same node.id and cluster.id are one broker",
+    help_text = (
+        "a partition directory, a broker directory, an archive of one, or a pattern of them; "
+        "several directories with the same node.id and cluster.id are one broker"
     )
+    parser.add_argument("paths", metavar="PATH", nargs="+", help=help_text)
     parser.add_argument(
         "-o",
         "--out",
@@ -98,18 +96,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         type=_parse_file,
         help="the file to write: FILE.parquet, FILE.arrow or FILE.jsonl; - for stdout (default)",
     )
-    parser.add_argument(
-        "--payload",
-        choices=("text", "bytes"),
-        help="also write keys, values and headers, as text or as bytes",
-    )
+    help_text = "also write keys, values and headers, as text or as bytes"
+    parser.add_argument("--payload", choices=("text", "bytes"), help=help_text)
     for name, (placeholder, help_text) in OPTIONS.items():
         parser.add_argument(f"--{name}", metavar=placeholder, help=help_text)
-    parser.add_argument(
-        "--renamed",
-        action="store_true",
-        help="also read the directories that Kafka has renamed: -delete, -stray and -future",
-    )
+    help_text = "also read the directories that Kafka has renamed: -delete, -stray and -future"
+    parser.add_argument("--renamed", action="store_true", help=help_text)
     parser.add_argument("--json", action="store_true", help="print a summary as one JSON object")
 
 

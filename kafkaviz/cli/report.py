@@ -49,9 +49,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "The directory is never changed.",
         epilog=EPILOG,
     )
-    add_paths_argument(
-        parser, "a broker or partition directory, or a .tar, .tar.gz or .zip of one", "DIR"
-    )
+    help_text = "a broker or partition directory, or a .tar, .tar.gz or .zip of one"
+    add_paths_argument(parser, help_text, "DIR")
     parser.add_argument(
         "-o",
         "--out",

@@ -66,46 +66,24 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         epilog=EPILOG,
     )
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument(
-        "workload",
-        metavar="WORKLOAD",
-        nargs="?",
-        help="a TOML file, or the name of an included workload",
-    )
-    what.add_argument(
-        "--replay",
-        metavar="TP_DIR",
-        type=Path,
-        help="append the batches of this partition directory or archive",
-    )
+    help_text = "a TOML file, or the name of an included workload"
+    what.add_argument("workload", metavar="WORKLOAD", nargs="?", help=help_text)
+    help_text = "append the batches of this partition directory or archive"
+    what.add_argument("--replay", metavar="TP_DIR", type=Path, help=help_text)
     what.add_argument("--list", action="store_true", help="list the included workloads")
-    parser.add_argument(
-        "--out",
-        metavar="OUT",
-        type=parse_folder,
-        help="the folder to write into; created if it does not exist",
-    )
+    help_text = "the folder to write into; created if it does not exist"
+    parser.add_argument("--out", metavar="OUT", type=parse_folder, help=help_text)
     add_setting_option(parser)
     add_log_dirs_option(parser)
-    parser.add_argument(
-        "--seed",
-        metavar="N",
-        type=int,
-        help="the seed of the random numbers (default: the workload's own)",
-    )
+    help_text = "the seed of the random numbers (default: the workload's own)"
+    parser.add_argument("--seed", metavar="N", type=int, help=help_text)
     add_version_option(
         parser, "the release that writes (default: the workload's, or inferred from TP_DIR)"
     )
-    parser.add_argument(
-        "--crash",
-        action="store_true",
-        help="end like a kill: no clean stop, indexes at their preallocated size",
-    )
-    parser.add_argument(
-        "--live",
-        action="store_true",
-        help="append in real time, until the workload ends or Ctrl-C is pressed",
-    )
+    help_text = "end like a kill: no clean stop, indexes at their preallocated size"
+    parser.add_argument("--crash", action="store_true", help=help_text)
+    help_text = "append in real time, until the workload ends or Ctrl-C is pressed"
+    parser.add_argument("--live", action="store_true", help=help_text)
     add_json_option(parser)
 
 

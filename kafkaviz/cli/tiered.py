@@ -113,19 +113,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--tiered", metavar="STORE", type=Path, help="the store, if PATH is a broker directory"
     )
-    parser.add_argument(
-        "--now",
-        metavar="MS",
-        type=int,
-        help="the time of the pass in ms since 1970 (default: the time of the newest file)",
-    )
+    help_text = "the time of the pass in ms since 1970 (default: the time of the newest file)"
+    parser.add_argument("--now", metavar="MS", type=int, help=help_text)
     add_setting_option(parser, "a setting of topics, such as retention.bytes=1073741824")
     add_version_option(parser, "the release of the broker (default: inferred)")
-    parser.add_argument(
-        "--roll-sizes",
-        action="store_true",
-        help="show what other values of segment.bytes would cost: objects, requests and records",
-    )
+    help_text = "show what other values of segment.bytes would cost: objects, requests and records"
+    parser.add_argument("--roll-sizes", action="store_true", help=help_text)
     add_json_option(parser)
 
 

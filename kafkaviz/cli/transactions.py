@@ -84,23 +84,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         epilog=EPILOG,
     )
     add_paths_argument(parser, "a broker or partition directory, or a .tar, .tar.gz or .zip of one")
-    parser.add_argument(
-        "--fetch",
-        metavar="OFFSET",
-        type=int,
-        help="explain a read_committed fetch from this offset; PATH must be one partition",
-    )
-    parser.add_argument(
-        "--max-bytes",
-        metavar="N",
-        type=_parse_bytes,
-        help="max.partition.fetch.bytes of that fetch (default: 1048576)",
-    )
-    parser.add_argument(
-        "--all",
-        action="store_true",
-        help="also list the last transactions of each partition of a broker",
-    )
+    help_text = "explain a read_committed fetch from this offset; PATH must be one partition"
+    parser.add_argument("--fetch", metavar="OFFSET", type=int, help=help_text)
+    help_text = "max.partition.fetch.bytes of that fetch (default: 1048576)"
+    parser.add_argument("--max-bytes", metavar="N", type=_parse_bytes, help=help_text)
+    help_text = "also list the last transactions of each partition of a broker"
+    parser.add_argument("--all", action="store_true", help=help_text)
     add_json_option(parser)
 
 

@@ -122,13 +122,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "its index, with the reasons, the savings in bytes and headers per lookup, and the price.",
         epilog=EPILOG,
     )
-    parser.add_argument(
-        "sources",
-        metavar="PATH_OR_WORKLOAD",
-        nargs="+",
-        help="a directory, an archive, a .log, a TOML file or a workload's name; for a broker with "
-        "several log directories, all of them or the folder that holds them",
+    help_text = (
+        "a directory, an archive, a .log, a TOML file or a workload's name; for a broker with "
+        "several log directories, all of them or the folder that holds them"
     )
+    parser.add_argument("sources", metavar="PATH_OR_WORKLOAD", nargs="+", help=help_text)
     parser.add_argument(
         "--budget",
         metavar="NAME=VALUE",
@@ -138,11 +136,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         type=_parse_budget,
         help="the most a lookup may cost: p99=50us, index=1%%; may be repeated",
     )
-    parser.add_argument(
-        "--storage",
-        choices=STORAGES,
-        help="the storage that cold reads go to (default: as calibrated, else nvme)",
-    )
+    help_text = "the storage that cold reads go to (default: as calibrated, else nvme)"
+    parser.add_argument("--storage", choices=STORAGES, help=help_text)
     parser.add_argument(
         "--sample",
         metavar="SIZE|all",
@@ -151,13 +146,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="the most bytes of .log to read, in parts spread over all topics; all reads "
         "everything (default: 128MiB)",
     )
-    parser.add_argument(
-        "--seconds",
-        metavar="S",
-        type=_parse_seconds,
-        default=4.0,
-        help="how long to pack records again and to write merged batches (default 4)",
-    )
+    help_text = "how long to pack records again and to write merged batches (default 4)"
+    parser.add_argument("--seconds", metavar="S", type=_parse_seconds, default=4.0, help=help_text)
     parser.add_argument(
         "--master",
         metavar="M",

@@ -15,11 +15,8 @@ from kafkaviz.messages import message, say
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help='print the result as one JSON object; its "schema" names the form',
-    )
+    help_text = 'print the result as one JSON object; its "schema" names the form'
+    parser.add_argument("--json", action="store_true", help=help_text)
 
 
 def add_setting_option(
@@ -39,13 +36,11 @@ def add_setting_option(
 
 def add_tiered_option(parser: argparse.ArgumentParser) -> None:
     """Adds --tiered. `args.tiered` is the path of the store of remote segments, or None."""
-    parser.add_argument(
-        "--tiered",
-        metavar="STORE",
-        type=Path,
-        help="the store of the remote segments: a folder of LocalTieredStorage or of Aiven's "
-        "plugin; its segments are read before the local ones",
+    help_text = (
+        "the store of the remote segments: a folder of LocalTieredStorage or of Aiven's "
+        "plugin; its segments are read before the local ones"
     )
+    parser.add_argument("--tiered", metavar="STORE", type=Path, help=help_text)
 
 
 def join_tiered(path: Path, store: Path | None) -> Path:
@@ -81,9 +76,8 @@ def add_paths_argument(
 ) -> None:
     """Adds the directories of one broker. `args.paths` becomes a list of paths."""
     several = "for a broker with several log directories, all of them or the folder that holds them"
-    parser.add_argument(
-        "paths", metavar=metavar, type=Path, nargs="+", help=f"{help_text}; {several}"
-    )
+    help_text = f"{help_text}; {several}"
+    parser.add_argument("paths", metavar=metavar, type=Path, nargs="+", help=help_text)
 
 
 def add_version_option(parser: argparse.ArgumentParser, help_text: str) -> None:
@@ -119,14 +113,12 @@ def parse_folder(text: str) -> Path:
 
 
 def add_log_dirs_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--log-dirs",
-        metavar="DIRS",
-        type=Path,
-        help="the broker's other log directories, with commas between as in log.dirs, or the "
+    help_text = (
+        "the broker's other log directories, with commas between as in log.dirs, or the "
         "folder that holds them all: one of them holds the metadata log, which names the topic's "
-        "settings",
+        "settings"
     )
+    parser.add_argument("--log-dirs", metavar="DIRS", type=Path, help=help_text)
 
 
 def check_destination(out: Path, inspected: Iterable[Path]) -> Path:
