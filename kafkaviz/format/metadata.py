@@ -132,77 +132,41 @@ _FEATURES = "features [{name str, minSupportedVersion i16, maxSupportedVersion i
 RECORD_TYPES: dict[int, MetadataRecordType] = {
     number: MetadataRecordType(number, name, newest, message.schema(body))
     for number, name, newest, body in (
-        (
-            0,
-            "REGISTER_BROKER_RECORD",
-            4,
-            "brokerId i32, isMigratingZkBroker bool v2+, incarnationId uuid, brokerEpoch i64, "
-            f"{_END_POINTS}, {_FEATURES}, rack str?, fenced bool, inControlledShutdown bool v1+, "
-            "#0 logDirs [uuid] v3+ =[], #1 cordonedLogDirs [uuid]? v4+ =null",
-        ),
+        (0, "REGISTER_BROKER_RECORD", 4,
+         "brokerId i32, isMigratingZkBroker bool v2+, incarnationId uuid, brokerEpoch i64, "
+         f"{_END_POINTS}, {_FEATURES}, rack str?, fenced bool, inControlledShutdown bool v1+, "
+         "#0 logDirs [uuid] v3+ =[], #1 cordonedLogDirs [uuid]? v4+ =null"),
         (1, "UNREGISTER_BROKER_RECORD", 0, "brokerId i32, brokerEpoch i64"),
         (2, "TOPIC_RECORD", 0, "name str, topicId uuid"),
-        (
-            3,
-            "PARTITION_RECORD",
-            2,
-            "partitionId i32, topicId uuid, replicas [i32], isr [i32], removingReplicas [i32], "
-            "addingReplicas [i32], leader i32, #0 leaderRecoveryState i8 =0, leaderEpoch i32, "
-            "partitionEpoch i32, directories [uuid] v1+, #1 eligibleLeaderReplicas [i32]? v2+ "
-            "=null, #2 lastKnownElr [i32]? v2+ =null",
-        ),
+        (3, "PARTITION_RECORD", 2,
+         "partitionId i32, topicId uuid, replicas [i32], isr [i32], removingReplicas [i32], "
+         "addingReplicas [i32], leader i32, #0 leaderRecoveryState i8 =0, leaderEpoch i32, "
+         "partitionEpoch i32, directories [uuid] v1+, #1 eligibleLeaderReplicas [i32]? v2+ "
+         "=null, #2 lastKnownElr [i32]? v2+ =null"),
         (4, "CONFIG_RECORD", 0, "resourceType i8, resourceName str, name str, value str?"),
-        (
-            5,
-            "PARTITION_CHANGE_RECORD",
-            2,
-            "partitionId i32, topicId uuid, #0 isr [i32]? =null, #1 leader i32 =-2, #2 replicas "
-            "[i32]? =null, #3 removingReplicas [i32]? =null, #4 addingReplicas [i32]? =null, #5 "
-            "leaderRecoveryState i8 =-1, #8 directories [uuid]? v1+ =null, #6 "
-            "eligibleLeaderReplicas [i32]? v2+ =null, #7 lastKnownElr [i32]? v2+ =null",
-        ),
+        (5, "PARTITION_CHANGE_RECORD", 2,
+         "partitionId i32, topicId uuid, #0 isr [i32]? =null, #1 leader i32 =-2, #2 replicas "
+         "[i32]? =null, #3 removingReplicas [i32]? =null, #4 addingReplicas [i32]? =null, #5 "
+         "leaderRecoveryState i8 =-1, #8 directories [uuid]? v1+ =null, #6 "
+         "eligibleLeaderReplicas [i32]? v2+ =null, #7 lastKnownElr [i32]? v2+ =null"),
         (7, "FENCE_BROKER_RECORD", 0, "id i32, epoch i64"),
         (8, "UNFENCE_BROKER_RECORD", 0, "id i32, epoch i64"),
         (9, "REMOVE_TOPIC_RECORD", 0, "topicId uuid"),
-        (
-            10,
-            "DELEGATION_TOKEN_RECORD",
-            0,
-            (
-                "owner str, requester str, renewers [str], issueTimestamp i64, maxTimestamp i64, "
-                "expirationTimestamp i64, tokenId str"
-            ),
-        ),
-        (
-            11,
-            "USER_SCRAM_CREDENTIAL_RECORD",
-            0,
-            "name str, mechanism i8, salt bytes, storedKey bytes, serverKey bytes, iterations i32",
-        ),
+        (10, "DELEGATION_TOKEN_RECORD", 0,
+         "owner str, requester str, renewers [str], issueTimestamp i64, maxTimestamp i64, "
+         "expirationTimestamp i64, tokenId str"),
+        (11, "USER_SCRAM_CREDENTIAL_RECORD", 0,
+         "name str, mechanism i8, salt bytes, storedKey bytes, serverKey bytes, iterations i32"),
         (12, "FEATURE_LEVEL_RECORD", 0, "name str, featureLevel i16"),
-        (
-            14,
-            "CLIENT_QUOTA_RECORD",
-            0,
-            "entity [{entityType str, entityName str?}], key str, value f64, remove bool",
-        ),
+        (14, "CLIENT_QUOTA_RECORD", 0,
+         "entity [{entityType str, entityName str?}], key str, value f64, remove bool"),
         (15, "PRODUCER_IDS_RECORD", 0, "brokerId i32, brokerEpoch i64, nextProducerId i64"),
-        (
-            17,
-            "BROKER_REGISTRATION_CHANGE_RECORD",
-            3,
-            "brokerId i32, brokerEpoch i64, #0 fenced i8 =0, #1 inControlledShutdown i8 v1+ =0, #2 "
-            "logDirs [uuid] v2+ =[], #3 cordonedLogDirs [uuid]? v3+ =null",
-        ),
-        (
-            18,
-            "ACCESS_CONTROL_ENTRY_RECORD",
-            0,
-            (
-                "id uuid, resourceType i8, resourceName str, patternType i8, principal str, host "
-                "str, operation i8, permissionType i8"
-            ),
-        ),
+        (17, "BROKER_REGISTRATION_CHANGE_RECORD", 3,
+         "brokerId i32, brokerEpoch i64, #0 fenced i8 =0, #1 inControlledShutdown i8 v1+ =0, #2 "
+         "logDirs [uuid] v2+ =[], #3 cordonedLogDirs [uuid]? v3+ =null"),
+        (18, "ACCESS_CONTROL_ENTRY_RECORD", 0,
+         "id uuid, resourceType i8, resourceName str, patternType i8, principal str, host "
+         "str, operation i8, permissionType i8"),
         (19, "REMOVE_ACCESS_CONTROL_ENTRY_RECORD", 0, "id uuid"),
         (20, "NO_OP_RECORD", 0, ""),
         (21, "ZK_MIGRATION_STATE_RECORD", 0, "zkMigrationState i8"),
@@ -211,19 +175,12 @@ RECORD_TYPES: dict[int, MetadataRecordType] = {
         (24, "END_TRANSACTION_RECORD", 0, ""),
         (25, "ABORT_TRANSACTION_RECORD", 0, "#0 reason str? =null"),
         (26, "REMOVE_DELEGATION_TOKEN_RECORD", 0, "tokenId str"),
-        (
-            27,
-            "REGISTER_CONTROLLER_RECORD",
-            0,
-            (
-                f"controllerId i32, incarnationId uuid, zkMigrationReady bool, {_END_POINTS}, "
-                f"{_FEATURES}"
-            ),
-        ),
+        (27, "REGISTER_CONTROLLER_RECORD", 0,
+         f"controllerId i32, incarnationId uuid, zkMigrationReady bool, {_END_POINTS}, {_FEATURES}"),
         (28, "CLEAR_ELR_RECORD", 0, "topicName str"),
         (29, "UNREGISTER_CONTROLLER_RECORD", 0, "controllerId i32"),  # 4.4.0
     )
-}
+}  # fmt: skip
 TOPIC = "TOPIC_RECORD"
 CONFIG = "CONFIG_RECORD"
 REMOVE_TOPIC = "REMOVE_TOPIC_RECORD"

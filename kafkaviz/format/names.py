@@ -26,13 +26,8 @@ RECOVERY_POINT_CHECKPOINT = "recovery-point-offset-checkpoint"
 CLEANER_CHECKPOINT = "cleaner-offset-checkpoint"
 OFFSET_CHECKPOINTS = (LOG_START_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT, RECOVERY_POINT_CHECKPOINT)
 OWN_FILES = (
-    META_PROPERTIES,
-    CLEAN_SHUTDOWN,
-    *OFFSET_CHECKPOINTS,
-    CLEANER_CHECKPOINT,
-    BOOTSTRAP,
-    LOCK,
-)
+    META_PROPERTIES, CLEAN_SHUTDOWN, *OFFSET_CHECKPOINTS, CLEANER_CHECKPOINT, BOOTSTRAP, LOCK,
+)  # fmt: skip
 # a comment, the first line of a simulated server.properties
 SIMULATED_COMMENT = " Simulated by kafkaviz"
 # not written by Kafka: people add it to the directory that they copied

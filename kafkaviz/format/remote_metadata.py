@@ -177,31 +177,14 @@ _SEGMENT = (
 )
 RECORD_TYPES: dict[int, RemoteRecordType] = {
     number: RemoteRecordType(number, name, message.schema(body), show)
-    for number, name, body, show in (
-        (
-            0,
-            "RemoteLogSegmentMetadataRecord",
-            f"{_SEGMENT_ID}, {_SEGMENT}",
-            _segment,
-        ),
-        (
-            1,
-            "RemoteLogSegmentMetadataUpdateRecord",
-            f"{_SEGMENT_ID}, brokerId i32, eventTimestampMs i64, customMetadata bytes?, "
-            "remoteLogSegmentState i8",
-            _update,
-        ),
-        (
-            2,
-            "RemotePartitionDeleteMetadataRecord",
-            f"{_PARTITION_ID}, brokerId i32, eventTimestampMs i64, remotePartitionDeleteState i8",
-            _delete,
-        ),
-        (
-            3,
-            "RemoteLogSegmentMetadataSnapshotRecord",  # written into no topic by 4.3.1, but read
-            f"segmentId uuid, {_SEGMENT}",
-            _snapshot,
-        ),
+    for number, name, show, body in (
+        (0, "RemoteLogSegmentMetadataRecord", _segment, f"{_SEGMENT_ID}, {_SEGMENT}"),
+        (1, "RemoteLogSegmentMetadataUpdateRecord", _update,
+         f"{_SEGMENT_ID}, brokerId i32, eventTimestampMs i64, customMetadata bytes?, "
+         "remoteLogSegmentState i8"),
+        (2, "RemotePartitionDeleteMetadataRecord", _delete,
+         f"{_PARTITION_ID}, brokerId i32, eventTimestampMs i64, remotePartitionDeleteState i8"),
+        # written into no topic by 4.3.1, but read
+        (3, "RemoteLogSegmentMetadataSnapshotRecord", _snapshot, f"segmentId uuid, {_SEGMENT}"),
     )
-}
+}  # fmt: skip

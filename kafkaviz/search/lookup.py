@@ -284,22 +284,14 @@ class Lookup:
 
     def _repr_html_(self) -> str:
         columns = (
-            "common.file",
-            "tuning.head_entries",
-            "page_cache.probes",
-            "segment.head_slot",
+            "common.file", "tuning.head_entries", "page_cache.probes", "segment.head_slot",
             "html_table.entry",
-        )
-        rows = (
-            (
-                search.file,
-                search.slot_search.entries,
-                len(search.slot_search.probes),
-                search.slot_search.slot,
-                search.entry and " → ".join(map(str, search.entry)),
-            )
-            for search in self.searches
-        )
+        )  # fmt: skip
+        rows = []
+        for search in self.searches:
+            slots = search.slot_search
+            entry = search.entry and " → ".join(map(str, search.entry))
+            rows.append((search.file, slots.entries, len(slots.probes), slots.slot, entry))
         return html_table(render(self.title), columns, rows)
 
     @property

@@ -4,7 +4,7 @@ Where Kafka's tool throws, the text output raises a JavaException with the same 
 """
 
 from collections import defaultdict
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from kafkaviz.cli.dumping.java import hash_order
@@ -36,7 +36,6 @@ class DumpOptions:
     """
 
     files: tuple[str, ...] = ()
-    _: KW_ONLY
     prints: bool = False
     deep: bool = False
     decoder: str | None = None
@@ -128,26 +127,18 @@ class Report:
 
         The files are in the order of Java's HashMap.
         """
-        lines = []
-        for head, entries, line in (
+        sections = (
             ("Mismatches in :", self.mismatches, "  Index offset: {}, log offset: {}"),
-            (
-                "Found timestamp mismatch in :",
-                self.timestamp_mismatches,
-                "  Index timestamp: {}, log timestamp: {}",
-            ),
-            (
-                "Found out of order timestamp in :",
-                self.out_of_order,
-                "  Index timestamp: {}, Previously indexed timestamp: {}",
-            ),
-            (
-                "The following indexed offsets are not found in :",
-                self.not_found,
-                "Indexed offset: {}, found log offset: {}",
-            ),
+            ("Found timestamp mismatch in :", self.timestamp_mismatches,
+             "  Index timestamp: {}, log timestamp: {}"),
+            ("Found out of order timestamp in :", self.out_of_order,
+             "  Index timestamp: {}, Previously indexed timestamp: {}"),
+            ("The following indexed offsets are not found in :", self.not_found,
+             "Indexed offset: {}, found log offset: {}"),
             ("Non-consecutive offsets in ", self.non_consecutive, "  {} is followed by {}"),
-        ):
+        )  # fmt: skip
+        lines = []
+        for head, entries, line in sections:
             for path in hash_order(entries):
                 pairs = entries[path]
                 if isinstance(pairs, dict):

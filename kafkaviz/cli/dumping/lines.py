@@ -226,31 +226,16 @@ def timestamp_type(batches: np.ndarray) -> np.ndarray:
 def _head(batches: np.ndarray) -> list[Part]:
     horizon = batch.has_delete_horizon(batches)
     return [
-        "baseOffset: ",
-        batches["base_offset"],
-        " lastOffset: ",
-        batches["last_offset"],
-        " count: ",
-        batches["record_count"],
-        " baseSequence: ",
-        batches["base_sequence"],
-        " lastSequence: ",
-        last_sequence(batches),
-        " producerId: ",
-        batches["producer_id"],
-        " producerEpoch: ",
-        batches["producer_epoch"],
-        " partitionLeaderEpoch: ",
-        batches["leader_epoch"],
-        " isTransactional: ",
-        flag(batch.is_transactional(batches)),
-        " isControl: ",
-        flag(batch.is_control(batches)),
-        " deleteHorizonMs: ",
-        Word(horizon, ("OptionalLong.empty", "OptionalLong[")),
-        OptionalNumber(batches["base_timestamp_ms"], horizon),
-        Word(horizon, ("", "]")),
-    ]
+        "baseOffset: ", batches["base_offset"], " lastOffset: ", batches["last_offset"],
+        " count: ", batches["record_count"],
+        " baseSequence: ", batches["base_sequence"], " lastSequence: ", last_sequence(batches),
+        " producerId: ", batches["producer_id"], " producerEpoch: ", batches["producer_epoch"],
+        " partitionLeaderEpoch: ", batches["leader_epoch"],
+        " isTransactional: ", flag(batch.is_transactional(batches)),
+        " isControl: ", flag(batch.is_control(batches)),
+        " deleteHorizonMs: ", Word(horizon, ("OptionalLong.empty", "OptionalLong[")),
+        OptionalNumber(batches["base_timestamp_ms"], horizon), Word(horizon, ("", "]")),
+    ]  # fmt: skip
 
 
 def _legacy_head(batches: np.ndarray) -> list[Part]:
@@ -258,20 +243,11 @@ def _legacy_head(batches: np.ndarray) -> list[Part]:
 
 
 def _tail(batches: np.ndarray, valid: np.ndarray) -> list[Part]:
+    time_labels = tuple(f" {name}: " for name in TIMESTAMP_TYPES)
     return [
-        " position: ",
-        batches["position"],
-        Word(timestamp_type(batches), tuple(f" {name}: " for name in TIMESTAMP_TYPES)),
-        batches["max_timestamp_ms"],
-        " size: ",
-        batches["size_bytes"],
-        " magic: ",
-        batches["magic"],
-        " compresscodec: ",
-        Word(batch.codec(batches), CODECS),
-        " crc: ",
-        batches["crc"],
-        " isvalid: ",
-        flag(valid),
-        "\n",
-    ]
+        " position: ", batches["position"],
+        Word(timestamp_type(batches), time_labels), batches["max_timestamp_ms"],
+        " size: ", batches["size_bytes"], " magic: ", batches["magic"],
+        " compresscodec: ", Word(batch.codec(batches), CODECS),
+        " crc: ", batches["crc"], " isvalid: ", flag(valid), "\n",
+    ]  # fmt: skip
