@@ -176,7 +176,8 @@ RECORD_TYPES: dict[int, MetadataRecordType] = {
         (25, "ABORT_TRANSACTION_RECORD", 0, "#0 reason str? =null"),
         (26, "REMOVE_DELEGATION_TOKEN_RECORD", 0, "tokenId str"),
         (27, "REGISTER_CONTROLLER_RECORD", 0,
-         f"controllerId i32, incarnationId uuid, zkMigrationReady bool, {_END_POINTS}, {_FEATURES}"),
+         f"controllerId i32, incarnationId uuid, zkMigrationReady bool, {_END_POINTS}, "
+         f"{_FEATURES}"),
         (28, "CLEAR_ELR_RECORD", 0, "topicName str"),
         (29, "UNREGISTER_CONTROLLER_RECORD", 0, "controllerId i32"),  # 4.4.0
     )

@@ -117,16 +117,10 @@ def _join_texts(words: tuple[tuple[str, ...], ...]) -> tuple:
 
 @njit(cache=True)
 def _write(
-    kinds: np.ndarray,
-    texts: np.ndarray,
-    starts: np.ndarray,
-    ends: np.ndarray,
-    word_from: np.ndarray,
-    columns: np.ndarray,
-    mask: np.ndarray,
-    out: np.ndarray,
-    line_ends: np.ndarray,
-) -> int:
+    kinds: np.ndarray, texts: np.ndarray, starts: np.ndarray, ends: np.ndarray,
+    word_from: np.ndarray, columns: np.ndarray, mask: np.ndarray,
+    out: np.ndarray, line_ends: np.ndarray,
+) -> int:  # fmt: skip
     position = 0
     for row in range(len(columns)):
         for place in range(len(kinds)):
