@@ -46,10 +46,9 @@ class FileView:
         *,
         limit_bytes: int = READ_LIMIT_BYTES,
     ) -> bytes:
-        """Returns a range of the bytes, by default all. Returns fewer if the file ends earlier.
+        """Returns a range of the bytes, by default all; fewer if the file ends earlier.
 
-        Raises:
-            CannotOpen: the range exceeds the limit.
+        Raises CannotOpen if the range exceeds the limit.
         """
         return self.array(position, size_bytes, limit_bytes=limit_bytes).tobytes()
 

@@ -29,11 +29,6 @@ def scan(data: np.ndarray, position: int, end: int, longest_bytes: int) -> tuple
 
     Returns (number, position after it). Instead of the position: CUT if the data ends within the
     number, TOO_LONG if the last allowed byte has its top bit set.
-
-    Args:
-        data: an array of uint8.
-        end: the end of the data, exclusive.
-        longest_bytes: the most bytes that the number may take.
     """
     # most numbers have one byte; this test makes the scan a third faster
     if position < end and data[position] < 128:
@@ -66,11 +61,7 @@ def unfold64(number: np.uint64) -> int:
 
 
 def read_varint(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """Reads a signed 32-bit number. Returns (number, position after it).
-
-    Raises:
-        CorruptBytes: the number is truncated or too long.
-    """
+    """Reads a signed 32-bit number. Returns (number, position after it). Raises CorruptBytes."""
     # most numbers have one byte, which needs no slice
     if 0 <= position < len(data) and (byte := data[position]) < 128:
         return (byte >> 1) ^ -(byte & 1), position + 1

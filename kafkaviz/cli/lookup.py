@@ -198,10 +198,7 @@ def _search_index(args: argparse.Namespace, opened: "OpenedPath") -> int:
 
 
 def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> None:
-    """Prints on stderr which files are shown in their state after recovery.
-
-    Also says whether start-up will fail.
-    """
+    """Prints which files are shown in their state after recovery, and whether start-up fails."""
     from kafkaviz.analysis.lookup.lookups import (
         describe_failed_start,
         describe_recovered,

@@ -160,11 +160,7 @@ def batch_bytes(data: bytes | memoryview) -> memoryview:
 
 
 def size_bytes(data: bytes | memoryview) -> int:
-    """Returns the size of the first batch, header included. Reads 17 bytes.
-
-    Raises:
-        CorruptBytes: there are fewer than 17 bytes, or the size is below Kafka's minimum.
-    """
+    """Returns the size of the first batch with its header. Raises CorruptBytes if it is short."""
     if len(data) < MAGIC_END:
         raise CorruptBytes(0, message("corrupt.no_batch", size=len(data)))
     length = int(np.frombuffer(data, _LENGTH, 1, _LENGTH_AT)[0])
@@ -175,10 +171,7 @@ def size_bytes(data: bytes | memoryview) -> int:
 
 
 def is_crc_valid(data: bytes | memoryview) -> bool:
-    """Returns whether the checksum of a batch is right; False if the batch is incomplete.
-
-    The checksum is CRC-32C in magic 2, and CRC-32 in magic 0 and 1.
-    """
+    """Returns whether a batch is complete and its checksum right (CRC-32 below magic 2)."""
     try:
         ensure_valid(data)
     except CorruptBytes:
@@ -235,10 +228,7 @@ def _is_magic_2(batch: bytes | memoryview) -> bool:
 
 
 def split_header(batch: bytes | memoryview) -> tuple[np.void, memoryview]:
-    """Splits a batch of magic 2 into its header and the rest.
-
-    Raises CorruptBytes with Kafka's message if the batch is shorter than its header.
-    """
+    """Splits a batch of magic 2 into header and rest. Raises CorruptBytes if it is too short."""
     if len(batch) < HEADER_BYTES:
         raise _too_small_error(batch)
     return np.frombuffer(batch, HEADER, 1)[0], memoryview(batch)[HEADER_BYTES:]
@@ -398,12 +388,7 @@ def heads(
 def _if_sound(
     records: Iterator[RecordHead], prefix: bytes, count: int, codec_fault: CorruptBytes | None
 ) -> Iterable[RecordHead]:
-    """Returns the records of a compressed batch. Raises CorruptBytes if any is damaged.
-
-    Args:
-        prefix: the bytes that were decompressed before `codec_fault`.
-        count: the record count in the batch header.
-    """
+    """Returns the records of a compressed batch. Raises CorruptBytes if any is damaged."""
     if codec_fault:
         deque(records, maxlen=0)  # raises `codec_fault`, or the error of an earlier record
     if count <= MAX_LISTED:
@@ -472,10 +457,7 @@ def _skip_parts(body: memoryview, position: int, end: int) -> None:
 
 
 def values(data: bytes | memoryview) -> Iterator[bytes | None]:
-    """Yields the value of each record in a complete, uncompressed batch of magic 2.
-
-    Raises CorruptBytes if a record cannot be read.
-    """
+    """Yields each value of a complete, uncompressed batch of magic 2. Raises CorruptBytes."""
     header, body = split_header(data)
     end = 0
     for _ in range(int(header["record_count"])):
@@ -524,10 +506,7 @@ def few_records(data: bytes | memoryview) -> list[tuple[int, bytes | None, bytes
 
 
 def content_range(records: memoryview, position: int) -> tuple[int, int]:
-    """Returns (start, stop) of the record at a position, without its length field.
-
-    Raises CorruptBytes if the length is negative, or reaches beyond the data.
-    """
+    """Returns (start, stop) of a record without its length. Raises CorruptBytes if it is wrong."""
     size_bytes, start = varint.read_varint(records, position)
     available = len(records) - start
     if not 0 <= size_bytes <= available:

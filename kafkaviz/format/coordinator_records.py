@@ -296,10 +296,7 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
 
 
 def dump_text(key: bytes | None, value: bytes | None, offset: int, decoder: str) -> str:
-    """Returns what kafka-dump-log prints after the record's metadata: "key: ... payload: ...".
-
-    Raises KafkaParseError if the record has no key.
-    """
+    """Returns the text in kafka-dump-log, "key: ...". Raises KafkaParseError without a key."""
     return decode(key, value, offset, decoder).text
 
 
@@ -352,10 +349,7 @@ class _EmbeddedMessage(message.SizedValue):
 
 
 def decode_embedded(data: bytes, name: str) -> tuple[Values, int]:
-    """Decodes a group member's "subscription" or "assignment"; returns values and version.
-
-    Raises KafkaParseError if the bytes are not such a message.
-    """
+    """Decodes a "subscription" or "assignment": (values, version). Raises KafkaParseError."""
     version, position = message.read(message.schema("version i16"), data, flexible=False)
     values, _ = message.read(
         EMBEDDED[name],

@@ -372,11 +372,7 @@ def _signed32(number: int) -> int:
 
 @cache
 def schema(line: str, parts: tuple[tuple[str, str], ...] = ()) -> Structure:
-    """Returns the structure that a line such as "group str, partition i32" describes.
-
-    Args:
-        parts: (name, type) pairs of the named types in the line.
-    """
+    """Returns the structure of a line such as "group str". `parts`: (name, type) of named types."""
     tokens = [*_tokens(line), "}"]
     fields = _fields(tokens, dict(parts))
     if tokens:

@@ -195,20 +195,13 @@ BROKER_RESOURCE = 4
 
 
 def decode(value: bytes | None) -> MetadataRecord:
-    """Decodes the value of a record.
-
-    Raises:
-        KafkaParseError: the value cannot be decoded. The error has the message of kafka-dump-log.
-    """
+    """Decodes the value of a record. Raises KafkaParseError with the message of kafka-dump-log."""
     type_, version, values = read_framed_record(value or b"", RECORD_TYPES)
     return MetadataRecord(type_, version, values)
 
 
 def dump_text(value: bytes | None, offset: int) -> str:
-    """Returns what kafka-dump-log prints after the record's metadata: "payload: ...".
-
-    If the record cannot be read, the text describes the error.
-    """
+    """Returns "payload: ..." as kafka-dump-log prints it, or its error if the record is damaged."""
     try:
         return f"payload: {decode(value).text}"
     except KafkaParseError as fault:
@@ -317,10 +310,7 @@ def partition_leader(value: bytes) -> PartitionLeader | None:
 
 
 def _find_tagged_field(value: bytes, position: int, tag_number: int) -> int | None:
-    """Returns the position of a tagged field's data; None if the field is absent.
-
-    Raises NotRead if more than MAX_TAGGED_FIELDS tagged fields precede the field.
-    """
+    """Returns the position of a tagged field's data or None. Raises NotRead at too many fields."""
     fields, position = read_unsigned(value, position)
     for place in range(fields):
         if place == MAX_TAGGED_FIELDS:
@@ -360,8 +350,7 @@ def read_framed_record(
 ) -> tuple[FramedTypeT, int, Values]:
     """Reads a value with its frame. Returns the type, the version and the fields.
 
-    Raises:
-        KafkaParseError: the value cannot be read. The error has AbstractApiMessageSerde's message.
+    Raises KafkaParseError with AbstractApiMessageSerde's message if it cannot be read.
     """
     number, version, position = _frame(data)
     type_ = types.get(number)

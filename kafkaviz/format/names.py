@@ -106,12 +106,9 @@ def parse_file(name: str) -> SegmentName | None:
 
 
 def parse_offset(name: str) -> int:
-    """Returns the offset that Kafka reads from a file's name: the number before the first dot.
+    """Returns the offset in a file's name, before the first dot (LogFileUtils.offsetFromFileName).
 
-    Follows LogFileUtils.offsetFromFileName in 4.3.1 and 4.4.0.
-
-    Raises:
-        ValueError: the name has no dot, or Long.parseLong refuses the text before the dot.
+    Raises ValueError if there is no dot, or if Long.parseLong refuses the text (4.3.1, 4.4.0).
     """
     number, dot, _ = name.partition(".")
     if not dot:
@@ -136,10 +133,7 @@ def natural_sort_key(directory: str) -> tuple[str, int, str]:
 
 
 def topic_of(directory: str) -> str:
-    """Returns the topic of a partition directory, given by name or path.
-
-    For any other directory, returns the directory's name.
-    """
+    """Returns the topic in a partition directory's name or path; for any other, its name."""
     name = directory.rpartition("/")[2]
     partition_name = parse_directory(name)
     return partition_name.topic if partition_name else name

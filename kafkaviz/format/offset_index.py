@@ -67,10 +67,7 @@ def find_log_end(
 
 
 def _end_of_batches(last_offsets: Iterable[np.ndarray], offset: int) -> int | None:
-    """Returns the last offset of the last batch, plus 1.
-
-    Returns None if no batch ends at or after `offset`.
-    """
+    """Returns the last batch's last offset plus 1; None if no batch ends at or after `offset`."""
     end = None
     for some in last_offsets:
         if end is not None or (some >= offset).any():

@@ -86,11 +86,7 @@ class OpenTransactions:
         return MappingProxyType(offsets)
 
     def first_offset(self, below: int | None = None) -> int | None:
-        """Returns the first offset of the oldest open transaction; None if none is open.
-
-        Args:
-            below: if given, only transactions that begin below this offset count.
-        """
+        """Returns the first offset of the oldest open transaction (below `below`), or None."""
         offsets = (begin.offset for begin in self._begins.values())
         return min((offset for offset in offsets if below is None or offset < below), default=None)
 
@@ -269,10 +265,7 @@ class EndTransactionMarker:
 
 
 def marker(read: ReadInto, header: np.void, batch_number: int) -> EndTransactionMarker:
-    """Reads the first record of a control batch as a transaction marker.
-
-    Raises TransactionFault if Kafka cannot read the record.
-    """
+    """Reads a control batch's first record as a marker. Raises TransactionFault if Kafka cannot."""
     size_bytes = int(header["size_bytes"]) - batch.HEADER_BYTES
     data = np.empty(max(size_bytes, 0), np.uint8)
     if read(int(header["position"]) + batch.HEADER_BYTES, data) < len(data):

@@ -257,11 +257,7 @@ def byte_array(data: bytes | memoryview) -> np.ndarray:
 
 
 def build(records: Iterable[Record]) -> bytes:
-    """Returns the records' bytes one after another, as Kafka writes them.
-
-    Args:
-        records: their `position` and `size_bytes` are ignored.
-    """
+    """Returns the bytes of records, as Kafka writes them. Ignores `position` and `size_bytes`."""
     return b"".join(_build_record(record) for record in records)
 
 

@@ -47,11 +47,7 @@ class RemoteRecord:
 
 
 def decode(value: bytes | None) -> RemoteRecord:
-    """Decodes the value of a record.
-
-    Raises:
-        KafkaParseError: the value cannot be decoded. The error has the message of kafka-dump-log.
-    """
+    """Decodes the value of a record. Raises KafkaParseError with the message of kafka-dump-log."""
     if value is None:
         raise message.kafka_error(0, NO_VALUE, "java.lang.NullPointerException")
     type_, version, values = metadata.read_framed_record(value, RECORD_TYPES)
@@ -59,10 +55,7 @@ def decode(value: bytes | None) -> RemoteRecord:
 
 
 def dump_text(value: bytes | None, offset: int) -> str:
-    """Returns what kafka-dump-log prints after the record's metadata: "payload: ...".
-
-    If the record cannot be read, the text describes the error.
-    """
+    """Returns "payload: ..." as kafka-dump-log prints it, or its error if the record is damaged."""
     try:
         return f"payload: {decode(value).text}"
     except KafkaParseError as fault:

@@ -92,10 +92,7 @@ class RemoteSegmentName:
 
 
 def name_partition(topic: str, partition: int, topic_id: str) -> TopicIdPartition:
-    """Returns a TopicIdPartition whose values are safe as parts of a path.
-
-    Raises ValueError if a broker does not allow one of the values.
-    """
+    """Returns values that are safe in a path. Raises ValueError if a broker does not allow them."""
     name = TopicIdPartition(topic, partition, topic_id)
     if len(topic) > MAX_TOPIC or parse_partition_folder(f"{name.directory}-{topic_id}") != name:
         raise ValueError(excerpt(repr((topic, partition, topic_id))))
@@ -224,10 +221,7 @@ def parse_manifest(data: bytes) -> SegmentManifest:
 
 
 def decode_sizes(data: bytes) -> np.ndarray:
-    """Decodes the sizes of chunks from their binary form.
-
-    Raises ValueError at a negative size, or if there are too few or too many bytes.
-    """
+    """Decodes the sizes of chunks. Raises ValueError at a negative size or a wrong length."""
     (count,) = struct.unpack_from(">i", data)
     if count <= 1:
         sizes = np.frombuffer(data[4:], ">i4")

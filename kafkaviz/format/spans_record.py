@@ -43,10 +43,9 @@ def records(
     start: int = 0,
     stop: int | None = None,
 ) -> list[Span]:
-    """Returns the spans of the records that overlap [start, stop). By default, returns all.
+    """Returns the spans of the records that overlap [start, stop), by default all.
 
-    Args:
-        position: the position of `data` in the file.
+    `position` is the position of `data` in the file.
     """
     data = memoryview(data)
     result = []

@@ -137,10 +137,7 @@ def rows(
 
 
 def snapshot(data: bytes | memoryview, start: int = 0, stop: int | None = None) -> list[Span]:
-    """Returns the spans of a producer snapshot: header, producers, and further bytes.
-
-    Only producers with a byte in [start, stop) are returned; by default all.
-    """
+    """Returns the spans of a producer snapshot: header, producers in [start, stop), the rest."""
     head = producer_snapshot.HEADER
     result = layouts.field_spans(head, SNAPSHOT_FIELDS, data, 0)
     if len(data) < head.itemsize:
@@ -229,10 +226,7 @@ _NAME = re.compile(rb"\s*([A-Za-z_.]+)\s*[:=]")
 
 
 def lines(data: bytes, name: str, start: int = 0, stop: int | None = None) -> list[Span]:
-    """Returns the spans of a text file's lines; in a checkpoint: version, count and entries.
-
-    Only lines with a byte in [start, stop) are returned; by default all.
-    """
+    """Returns the spans of a text file's lines in [start, stop); by default all."""
     is_checkpoint = name.endswith("-checkpoint")
     stop = len(data) if stop is None else stop
     result = []

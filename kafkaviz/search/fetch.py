@@ -79,8 +79,7 @@ class FailedBounds(FailedRead):
 def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCOMMITTED) -> Bounds:
     """Returns the start and end of a log, and the first offset that the consumer cannot see.
 
-    Raises:
-        FailedBounds: an .index leads to bytes that Kafka does not accept as a batch.
+    Raises FailedBounds if an .index leads to bytes that Kafka does not accept as a batch.
     """
     start = log.log_start_offset
     end = max(log_end_offset(log.active, profile), log.log_start_offset)
@@ -194,15 +193,9 @@ def fetch_offset(
     *,
     at_least_one: bool = True,
 ) -> Fetch:
-    """Returns the bytes that a broker reads for an offset.
+    """Returns the bytes that a broker reads for an offset. Raises OffsetOutOfRange as Kafka does.
 
-    Args:
-        bounds: the bounds of the log for this consumer, from find_bounds.
-        at_least_one: whether to return the first batch even if it is larger than max_bytes (Kafka's
-            minOneMessage).
-
-    Raises:
-        OffsetOutOfRange: the offset is outside the log; the text is Kafka's.
+    `at_least_one`: return the first batch even if it exceeds max_bytes (Kafka's minOneMessage).
     """
     place = _in_range(log, offset, bounds)
     fetch = Fetch(

@@ -26,10 +26,7 @@ NO_TIMESTAMP = -1
 
 @dataclass(eq=False)
 class KeyColumn:
-    """A column of an index. Adds the base offset to a value when the value is read.
-
-    A search reads only about twenty values, so converting the whole column would waste time.
-    """
+    """A column of an index. Adds the base only to the about twenty values that a search reads."""
 
     _column: np.ndarray
     _base: int = 0
@@ -108,10 +105,7 @@ class SegmentView:
 
     @property
     def largest_timestamp_ms(self) -> int:
-        """The largest timestamp, or the .log's modification time if no timestamp is known.
-
-        Kafka compares this timestamp with the target of a search (LogSegment.largestTimestamp).
-        """
+        """The largest timestamp, or the .log's modification time (LogSegment.largestTimestamp)."""
         return self.max_timestamp[0] if self.max_timestamp[0] >= 0 else self.log.modified_ms
 
 
@@ -181,11 +175,7 @@ def view_segment(segment: LogSegment) -> SegmentView:
 
 
 def _view_index(segment: LogSegment, kind: str) -> FileView | None:
-    """Returns an index, or None if the file does not exist.
-
-    The index of an active segment may grow. Entries appended after the .log was listed are left
-    out.
-    """
+    """Returns an index or None. Leaves out entries that were appended after the .log was listed."""
     info = segment.index if kind == "index" else segment.timeindex
     if info is None:
         return None

@@ -44,10 +44,7 @@ def add_tiered_option(parser: argparse.ArgumentParser) -> None:
 
 
 def join_tiered(path: Path, store: Path | None) -> Path:
-    """Returns one path that names a directory and its store of remote segments.
-
-    Without a store, returns `path`.
-    """
+    """Returns one path that names a directory and its store of remote segments, if any."""
     if store is None:
         return path
     from kafkaviz.log import broker

@@ -54,10 +54,7 @@ Lists = defaultdict[str, list[tuple[int, int]]]
 
 
 class ReaderGone(Exception):
-    """The program that reads stdout has closed it.
-
-    Not an OSError, which would count as a fault of the dumped file.
-    """
+    """The program that reads stdout has closed it. An OSError would blame the dumped file."""
 
 
 class Console:
@@ -123,10 +120,7 @@ class Report:
     non_consecutive: Pairs = field(default_factory=lambda: defaultdict(dict))
 
     def text(self) -> str:
-        """Returns the report as DumpLogSegments 4.3.1 prints it.
-
-        The files are in the order of Java's HashMap.
-        """
+        """Returns the report as DumpLogSegments 4.3.1 prints it, in the order of Java's HashMap."""
         sections = (
             ("Mismatches in :", self.mismatches, "  Index offset: {}, log offset: {}"),
             ("Found timestamp mismatch in :", self.timestamp_mismatches,

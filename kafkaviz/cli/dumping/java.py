@@ -145,10 +145,7 @@ def absolute(text: str) -> str:
 
 
 def split_list(text: str) -> list[str]:
-    """Splits a text like Java's String.split(","): drops empty pieces at the end.
-
-    "" gives [""], as in Java.
-    """
+    """Splits like Java's String.split(","): drops empty pieces at the end, but "" gives [""]."""
     pieces = text.split(",")
     while len(pieces) > 1 and not pieces[-1]:
         pieces.pop()

@@ -152,10 +152,7 @@ class _JsonDump:
             self._print_problem(f"{kind}-{name}", position, len(data) - position, what)
 
     def _base_offset(self, path: str) -> tuple[int, bool]:
-        """Returns (base offset in a file's name, True).
-
-        If the name has no base offset, prints a problem and returns (0, False).
-        """
+        """Returns (base offset in a file's name, True). Without one: a problem, (0, False)."""
         try:
             return base_offset_of(path), True
         except JavaException:
@@ -188,10 +185,7 @@ class _JsonDump:
         self._print_lines(self.checker.txn_index_problems(path))
 
     def _print_log(self, path: str) -> None:
-        """Prints the lines of a .log.
-
-        Skips the ranges that no broker can read, as `kafkaviz check` does.
-        """
+        """Prints a .log. Skips ranges that no broker can read, as `kafkaviz check` does."""
         position: int | None = 0
         with records_file.open_log(path) as log:
             stop = min(log.size_bytes, max(0, self.options.max_bytes))
@@ -201,9 +195,7 @@ class _JsonDump:
     def _print_range(self, log: RecordsFile, start: int, stop: int) -> int | None:
         """Prints the batches from `start` to the next unreadable range, and this range.
 
-        Returns:
-            The end of the unreadable range; None if no range was printed, or if the end is `stop`
-            or later.
+        Returns its end; None if no range was printed, or if the end is `stop` or later.
         """
         batches = log.batches(start, stop)
         for chunk in batches:
@@ -357,10 +349,7 @@ def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np
 def _columns(
     batches: np.ndarray, valid: np.ndarray, base_offsets: tuple[np.ndarray, np.ndarray]
 ) -> Columns:
-    """Returns one column for each field of the batches.
-
-    A field is null if the batch's magic has no such field, or if the field is a -1 for "none".
-    """
+    """Returns one column per field. Null: the magic lacks it, or it is a -1 for "none"."""
     is_magic_2 = batches["magic"] >= MAGIC_2
     has_sequence = is_magic_2 & (batches["base_sequence"] != -1)
 

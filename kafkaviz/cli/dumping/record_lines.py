@@ -377,10 +377,7 @@ def _number(layout: str) -> Callable[[bytes], bytes]:
 
 
 def _byte_array_text(_data: bytes) -> bytes:
-    """Returns what Java prints for a byte array: type and identity hash.
-
-    The hash differs in each run of Java; here it is always 0.
-    """
+    """Returns what Java prints for a byte array: type and hash, here always 0."""
     return b"[B@0"
 
 

@@ -30,9 +30,7 @@ def render(
 ) -> Iterator[str | Message]:
     """Yields the change that saves most, then the recommendations on batches, codec and index.
 
-    Args:
-        topics: the topics of the source, the largest saving first.
-        recommendation: the recommended interval for the whole source; None without batches.
+    The topic with the largest saving comes first. Without batches, `recommendation` is None.
     """
     case = source.total
     parts = case.measurement.parts
@@ -209,10 +207,7 @@ def _setting_texts(case: TuningCase, names: Iterable[str]) -> tuple[str, ...]:
 def _render_table(
     case: TuningCase, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[str]:
-    """Yields a table of lookup costs with one row per index interval.
-
-    The rows are 1, 4, 16, 64 and 256 KiB, 1 MiB, today's interval and the considered interval.
-    """
+    """Yields a table of lookup costs with one row per index interval."""
     heads = (
         ("interval", 12), ("entries", 12), ("index", 12), ("of_log", 9), ("headers", 10),
         ("p99", 7), ("max", 8),
