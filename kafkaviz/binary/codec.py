@@ -166,8 +166,7 @@ def decompress_prefix(
     Kafka 4.3.1 reads its streams 16 KiB at a time (ChunkedBytesStream) and loses the data of a read
     that fails. Only lz4 returns its data block by block, so its blocks before the damage survive.
 
-    Raises:
-        CorruptBytes: the data expands past the limit.
+    Raises CorruptBytes if the data expands past the limit.
     """
     try:
         return decompress(codec, data, limit_bytes), None

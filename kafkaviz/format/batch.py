@@ -78,9 +78,7 @@ DELETE_HORIZON = 0x40
 def rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
     """Returns a table of BATCH, one row per batch.
 
-    Args:
-        positions: the first byte of each batch in the .log, shape (n,).
-        headers: the first 61 bytes of each batch, uint8 of shape (n, 61).
+    `positions` are in the .log. `headers` has the first 61 bytes of each batch, uint8 (n, 61).
     """
     table = np.empty(len(positions), BATCH)
     table["position"] = positions

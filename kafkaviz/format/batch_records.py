@@ -78,11 +78,7 @@ class BatchRecord:
 def read_batch(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> list[BatchRecord]:
     """Returns the records of a complete batch. Does not check the checksum.
 
-    Args:
-        limit_bytes: the most bytes that the records may decompress to.
-
-    Raises:
-        CorruptBytes: Kafka cannot read a record. The position is a byte of `data`.
+    Raises CorruptBytes if Kafka cannot read a record. The position is a byte of `data`.
     """
     return list(iterate(data, limit_bytes))
 
@@ -348,13 +344,10 @@ def heads(
 ) -> Iterator[RecordHead]:
     """Yields the offset and timestamp of each record in a complete batch of any magic.
 
-    Args:
-        limit_bytes: the most bytes that the records may decompress to.
-        is_streamed: only for a damaged compressed batch of magic 2. If True, yields the records
-            before the damage, as Kafka's streamingIterator does. If False, yields no record.
+    `is_streamed` matters only for a damaged compressed batch of magic 2. If True, yields the
+    records before the damage, as Kafka's streamingIterator does. If False, yields no record.
 
-    Raises:
-        CorruptBytes: a record cannot be read. Keys and values of magic 0 and 1 are not checked.
+    Raises CorruptBytes if a record is damaged. Ignores keys and values of magic 0 and 1.
     """
     if not _is_magic_2(data):
         messages = legacy_messages.read(data, limit_bytes, reads_parts=False)

@@ -134,13 +134,10 @@ def _match(pattern: re.Pattern[str], line: str, start: int = 0) -> re.Match[str]
 
 
 def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
-    """Parses partition.metadata, which holds the topic id.
+    """Parses partition.metadata, which holds the topic id. Raises CorruptBytes if Kafka refuses it.
 
     Like Kafka 4.3.1 and 4.4.0, ignores the names before the colons and accepts any version from 0
     on (PartitionMetadataReadBuffer).
-
-    Raises:
-        CorruptBytes: Kafka refuses the file.
     """
     data = _bytes(text)
     lines = [*islice(_lines(data), 2), (len(data), ""), (len(data), "")]

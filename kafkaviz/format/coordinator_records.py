@@ -77,9 +77,7 @@ def _types(text: str, parts: dict[str, str] | None = None) -> dict[int, Coordina
 
     The first line of a type has its number, name, newest version and first flexible version ("-"
     for none). The second line has the fields of the key, and the other lines those of the value.
-
-    Args:
-        parts: name -> type, for the types that the table mentions by name.
+    `parts` has the types that the table mentions by name.
     """
     part_items = tuple((parts or {}).items())
     types = {}
@@ -264,11 +262,8 @@ EMBEDDED = {  # always in the plain form, after an i16 version (ConsumerProtocol
 def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) -> CoordinatorRecord:
     """Decodes the key and value of a record, as values and as text.
 
-    Args:
-        decoder: "offsets", "transactions" or "share".
-
-    Raises:
-        KafkaParseError: the record has no key, so kafka-dump-log ends. The error is a CorruptBytes.
+    `decoder` is "offsets", "transactions" or "share". Raises KafkaParseError, a CorruptBytes,
+    if the record has no key: kafka-dump-log ends there.
     """
     if key is None:
         problem = (

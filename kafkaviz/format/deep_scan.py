@@ -320,9 +320,7 @@ def _read_decompressed(
 ) -> None:
     """Reads the records of decompressed batches.
 
-    Args:
-        ends: the position in `data` after each decompressed batch.
-        places: the row in `batches` of each decompressed batch.
+    Batch `i` ends at `ends[i]` in `data`, and its row in `batches` is `places[i]`.
     """
     rows = np.zeros(1, record.ROW)
     start = 0

@@ -87,9 +87,7 @@ def read(
 ) -> Messages:
     """Reads the messages of a complete batch. Never raises, but sets `Messages.fault`.
 
-    Args:
-        limit_bytes: the most bytes that the messages may decompress to.
-        reads_parts: whether keys and values are checked. Kafka's iterator does not check them.
+    `reads_parts`: whether keys and values are checked. Kafka's iterator does not check them.
     """
     buffer = byte_array(batch)
     rows = np.zeros(1, ROW)

@@ -93,11 +93,7 @@ def find_newest(
 ) -> tuple[int, dict[int, int]] | None:
     """Finds the newest readable snapshot at or below an offset (loadFromSnapshot).
 
-    Args:
-        unreadable_error: the error that `read` raises for an unreadable snapshot.
-
-    Returns:
-        The snapshot's offset and its open transactions; None if no snapshot can be read.
+    Returns its offset and open transactions; None if `read` raises `unreadable_error` for all.
     """
     for offset in sorted((offset for offset in offsets if offset <= end_offset), reverse=True):
         with suppress(unreadable_error):

@@ -142,14 +142,10 @@ def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Recor
 
 
 def rows(data: bytes | memoryview, record_count: int, *, is_compressed: bool = False) -> np.ndarray:
-    """Returns a table of ROW, one row per record.
+    """Returns a table of ROW, one row per record. The data must not be compressed any more.
 
-    Args:
-        data: the records, not compressed or already decompressed.
-        is_compressed: whether the batch is compressed. Some error messages of Kafka then differ.
-
-    Raises:
-        CorruptBytes: Kafka (DefaultRecordBatch.iterator) cannot read a record.
+    Raises CorruptBytes if Kafka (DefaultRecordBatch.iterator) cannot read a record. Some of its
+    messages differ if the batch is compressed.
     """
     table, fault = readable_rows(data, record_count, is_compressed=is_compressed)
     if fault:
@@ -173,9 +169,7 @@ def row_runs(
     """Yields the rows that Kafka's iterator returns, in tables of up to RUN_ROWS rows.
 
     A damaged compressed batch yields nothing. The last record is not yielded if bytes follow it.
-
-    Raises:
-        CorruptBytes: Kafka cannot read a record. Raised after the rows before that record.
+    Raises CorruptBytes after the rows before a record that Kafka cannot read.
     """
     if (
         is_compressed

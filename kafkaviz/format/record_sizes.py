@@ -64,12 +64,9 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.
 
 @njit(cache=True, inline="always")
 def sort_keys(word: np.uint64) -> tuple[int, int]:
-    """Returns sort keys for the timestamp delta and offset delta of a record.
+    """Returns sort keys for the timestamp delta and offset delta in a word of `take_sizes`.
 
     Sort keys have the same order and the same signs as the deltas.
-
-    Args:
-        word: the third value that `take_sizes` returns.
     """
     bits = ~word & _LAST_BYTES
     timestamp_end = trailing_zeros(bits) + 1

@@ -72,9 +72,8 @@ def batch(
 ) -> list[Span]:
     """Returns the spans of a batch that overlap [start, stop). By default, returns all spans.
 
-    Args:
-        position: the position of the batch in the file.
-        size_bytes: the size of the batch in the file. Bytes after the end of `data` are one span.
+    The batch has `size_bytes` from `position` in the file on. Those after the end of `data` are one
+    span.
     """
     size_bytes = len(data) if size_bytes is None else size_bytes
     data = memoryview(data)

@@ -106,15 +106,10 @@ def rows(
     written_bytes: int,
     size_bytes: int,
 ) -> list[Span]:
-    """Returns the spans of the rows in [position, stop).
+    """Returns the spans of the rows in [position, stop). `data` has the written rows from there on.
 
     Up to two more spans follow: all unwritten slots, and a torn last slot. These two may end after
-    `stop`.
-
-    Args:
-        data: the written rows from `position` on.
-        written_bytes: the position after the last written row.
-        size_bytes: size of the file.
+    `stop`. `written_bytes` is the position after the last written row of the file.
     """
     row_bytes = row_format.layout.itemsize
     result = []

@@ -61,10 +61,6 @@ class Walk:
     - `.end` is set once all batches have been read.
     - The rows end at the first incomplete header: below 61 bytes for magic 2, below 26 for magic 0
       and 1.
-
-    Args:
-        read: a function; read(position, buffer) fills the uint8 buffer with the log's bytes from
-            `position` on, and returns the number of bytes read.
     """
 
     end: WalkEnd
@@ -183,15 +179,10 @@ def take_headers(
 
 
 def tail_kind(data: bytes | memoryview, last_offset: int | None, left_bytes: int) -> str:
-    """Classifies the bytes after the last complete batch of a log: the tail.
+    """Classifies the tail of a log, which has `left_bytes` and begins with `data`.
 
-    Args:
-        data: the tail, or its first bytes.
-        last_offset: the last offset before the tail; None if no batch precedes it.
-        left_bytes: size of the tail.
-
-    Returns:
-        "zeros": preallocated; "torn": looks like the next batch, cut off; "garbage": anything else.
+    Returns "zeros": preallocated; "torn": looks like the next batch, cut off; "garbage": anything
+    else. `last_offset` is the last one before the tail; None if no batch precedes it.
     """
     if not bytes(data).strip(b"\0"):
         return TAIL_ZEROS

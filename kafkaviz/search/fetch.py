@@ -101,10 +101,7 @@ def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     """Returns the last offset of a segment plus 1, found from the last index entry.
 
     Stops at an invalid batch length. Kafka would not start, but kafkaviz can still look up earlier
-    offsets.
-
-    Raises:
-        FailedBounds: the index is full, and its last entry leads to an invalid batch length.
+    offsets. Raises FailedBounds if the last entry of a full index leads to one.
     """
     entries = segment.offset_slots[: offset_index.count_entries(segment.offset_slots)]
     relative_offset, position = entries[-1].item() if len(entries) else (0, 0)

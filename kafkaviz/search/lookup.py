@@ -90,10 +90,8 @@ def fetches(
 ) -> Iterator[tuple[Fetch, FetchResult]]:
     """Yields (fetch, result), one batch per fetch, until the consumer gets a record or an error.
 
-    The last result is the record, the exception, or None if no batch is left.
-
-    Raises:
-        OffsetOutOfRange: the offset is outside the log.
+    The last result is the record, the exception, or None if no batch is left. Raises
+    OffsetOutOfRange if the offset is outside the log.
     """
     while True:
         fetch = fetch_offset(log, offset, profile, bounds, max_bytes=1)
@@ -343,8 +341,7 @@ def by_offset(
 ) -> Lookup:
     """Returns the lookup of an offset, with its fetches and the consumer's record.
 
-    Raises:
-        CorruptFile: the log cannot be opened, or kafkaviz refuses data that Kafka would read.
+    Raises CorruptFile if the log cannot be opened, or kafkaviz refuses data that Kafka would read.
     """
     try:
         bounds = bounds or find_bounds(log, profile, isolation)
@@ -483,12 +480,8 @@ def lookup(
 ) -> Lookup:
     """Returns a lookup by offset or by timestamp.
 
-    Args:
-        timestamp_ms: milliseconds since 1970, "earliest", "latest" or "max".
-        isolation: one of ISOLATIONS.
-
-    Raises:
-        KafkavizError: neither or both targets are given, or one of the arguments is invalid.
+    `timestamp_ms`: milliseconds since 1970, "earliest", "latest" or "max". Raises KafkavizError
+    unless there is exactly one target and all arguments are valid.
     """
     if (offset is None) == (timestamp_ms is None):
         raise KafkavizError(message("lookup_request.one_target"))

@@ -53,10 +53,9 @@ def join_tiered(path: Path, store: Path | None) -> Path:
 
 
 def join_tiered_paths(paths: Sequence[Path], store: Path | None) -> Sequence[Path]:
-    """Returns `paths`. With a store, returns the result of `join_tiered` for the only path.
+    """Returns `paths`; with a store, the result of `join_tiered` for the only path.
 
-    Raises:
-        CannotOpen: there is a store and more than one path.
+    Raises CannotOpen if there is a store and more than one path.
     """
     if store is None:
         return paths
@@ -121,11 +120,7 @@ def add_log_dirs_option(parser: argparse.ArgumentParser) -> None:
 def check_destination(out: Path, inspected: Iterable[Path]) -> Path:
     """Returns the resolved path of the file to write.
 
-    Args:
-        inspected: the directories that the command reads.
-
-    Raises:
-        CannotOpen: the file would be in an inspected directory, or in another directory of Kafka.
+    Raises CannotOpen if it would be in an `inspected` directory or in another one of Kafka's.
     """
     from kafkaviz.errors import CannotOpen, translate_os_errors
     from kafkaviz.format import names

@@ -136,12 +136,9 @@ def schema(form: str) -> str:
 
 
 def say_json(form: str, value: dict) -> None:
-    """Prints one ASCII JSON object, whose first key is "schema".
+    """Prints one ASCII JSON object, whose first key is "schema". `form` is a name in `SCHEMAS`.
 
     Bytes in file names that are not UTF-8 become U+FFFD.
-
-    Args:
-        form: a name in `SCHEMAS`.
     """
     print(json.dumps({"schema": schema(form)} | _legible(value)))
 
@@ -178,11 +175,7 @@ class ProgressLine:
         self._plain_text: Text = ""
 
     def show(self, text: Text, plain_text: Text = "") -> None:
-        """Replaces the progress line.
-
-        Args:
-            plain_text: the text if stderr is not a terminal. Not printed if "" or unchanged.
-        """
+        """Shows a text; without a terminal, `plain_text` unless it is "" or unchanged."""
         if self.is_terminal:
             sys.stderr.write(f"\r{to_one_line(text)}\x1b[K")
             self._is_shown = True

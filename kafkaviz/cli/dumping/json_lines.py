@@ -54,8 +54,7 @@ CRC = "batch-crc-mismatch"
 def dump(options: DumpOptions, console: Console) -> int:
     """Prints the files in order. Returns the exit status, always 0.
 
-    Raises:
-        CannotOpen: a file cannot be read. The files before it are printed.
+    Raises CannotOpen at a file that cannot be read, after printing the files before it.
     """
     json_dump = _JsonDump(options, console, FileChecker())
     try:

@@ -128,9 +128,7 @@ class RecordLines:
     ) -> None:
         """Prints batches. Raises JavaException if a record cannot be read.
 
-        Args:
-            data: the bytes of the batches, one after another.
-            ends: positions in `lines`: line `i` is `lines[ends[i]:ends[i + 1]]`.
+        `data` holds the bytes of the batches. Their line `i` is `lines[ends[i]:ends[i + 1]]`.
         """
         starts = batches["position"] - batches["position"][0]
         stops = starts + batches["size_bytes"]
