@@ -81,7 +81,11 @@ def run(args: argparse.Namespace) -> int:
     if address or args.port is not None:
         _check_listening_address(address or OWN_ADDRESS, args.port)
     sys.stdout.flush()
-    os.execve(sys.executable, _server(args.port), environment)
+    # the option -P prevents Python from importing a streamlit.py in the current directory
+    command = [sys.executable, "-P", "-m", "kafkaviz.serve"]
+    if args.port is not None:
+        command.append(str(args.port))
+    os.execve(sys.executable, command, environment)
 
 
 def _settings(args: argparse.Namespace) -> dict[str, str]:
@@ -122,14 +126,6 @@ def _paths(directories: list[Path]) -> str:
     if any(os.pathsep in path for path in paths):
         return json.dumps(paths)
     return os.pathsep.join(paths)
-
-
-def _server(port: int | None) -> list[str]:
-    """Returns the command line of the server.
-
-    The option -P prevents Python from importing a streamlit.py in the current directory.
-    """
-    return [sys.executable, "-P", "-m", "kafkaviz.serve", *([] if port is None else [str(port)])]
 
 
 def _check_listening_address(address: str, port: int | None) -> None:

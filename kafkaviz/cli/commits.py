@@ -81,29 +81,28 @@ def run(args: argparse.Namespace) -> int:
 
 def _render(commits: "Commits", *, is_list: bool) -> Iterator[Text]:
     for group in commits.groups:
-        if is_list:
-            yield say("commits.group", **_group_values(group))
-        else:
-            yield from _render_group(group)
+        yield _describe_group(group)
+        if not is_list:
+            yield from _render_partitions(group)
     for partition, what in commits.problems:
         yield message("errors.of_path", path=partition, problem=what)
 
 
-def _group_values(group: "GroupCommits") -> dict[str, object]:
+def _describe_group(group: "GroupCommits") -> str:
     from kafkaviz import units
 
     times = [part.commits[-1].timestamp_ms for part in group.partitions if part.commits]
-    return {
-        "group": output.to_one_line(group.group),
-        "type": say(f"commits.type_{group.type}") if group.type else say("commits.type_unknown"),
-        "kept_in": group.kept_in,
-        "partitions": say_count("commits.partitions", len(group.partitions)),
-        "last": units.moment(max(times)) if times else say("commits.never"),
-    }
+    return say(
+        "commits.group",
+        group=output.to_one_line(group.group),
+        type=say(f"commits.type_{group.type or 'unknown'}"),
+        kept_in=group.kept_in,
+        partitions=say_count("commits.partitions", len(group.partitions)),
+        last=units.moment(max(times)) if times else say("commits.never"),
+    )
 
 
-def _render_group(group: "GroupCommits") -> Iterator[Text]:
-    yield say("commits.group", **_group_values(group))
+def _render_partitions(group: "GroupCommits") -> Iterator[Text]:
     for part in group.partitions:
         yield say("commits.partition", partition=part.partition, state=_describe_state(part))
         if part.has_open_transaction:
@@ -130,7 +129,6 @@ def _describe_state(part: "CommittedPartition") -> str:
 
 
 def _describe_commit(commit: "Commit", kept_in: str) -> str:
-
     what = say("commits.deletion")
     if commit.offset is not None:
         what = say("commits.committed", offset=commit.offset)

@@ -62,13 +62,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("paths", metavar="FILE", nargs="*", help="a file to print")
-    _add(
-        parser,
-        "files",
-        metavar="A,B",
-        default="",
-        help="files to print before the others, as for Kafka's tool",
-    )
+    help_text = "files to print before the others, as for Kafka's tool"
+    _add(parser, "files", metavar="A,B", default="", help=help_text)
     for name, help_text in FLAGS.items():
         _add(parser, name, action="store_true", help=help_text)
     for name, help_text in (

@@ -140,7 +140,7 @@ def _render(story: "KeyStory", partition: str) -> Iterator[Text]:
     if story.record_count > len(shown_records):
         yield f"  {say_count('key_story.more', story.record_count - len(shown_records))}"
     for record in shown_records:
-        yield f"  {output.to_one_line(say('key_story.record', **_values(story, record)))}"
+        yield f"  {output.to_one_line(_describe_record(story, record))}"
     yield from _render_unread(story)
     decision = story.log.decision
     yield message(
@@ -156,13 +156,14 @@ def _render_unread(story: "KeyStory") -> Iterator[Text]:
         yield message("key_story.unread_from", segment=end.segment, position=end.position)
 
 
-def _values(story: "KeyStory", record: "KeyRecord") -> dict[str, object]:
+def _describe_record(story: "KeyStory", record: "KeyRecord") -> str:
     from kafkaviz import units
     from kafkaviz.figures.disk import compaction_view
 
-    return {
-        "offset": record.offset,
-        "time": units.moment(record.timestamp_ms),
-        "segment": record.segment,
-        "fate": compaction_view.describe_fate(record, story.log),
-    }
+    return say(
+        "key_story.record",
+        offset=record.offset,
+        time=units.moment(record.timestamp_ms),
+        segment=record.segment,
+        fate=compaction_view.describe_fate(record, story.log),
+    )

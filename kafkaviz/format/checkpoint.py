@@ -144,7 +144,7 @@ def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
     try:
         version = parse_int(_parse_named_line(lines[0]))
     except ValueError:
-        raise _malformed_line(lines[0]) from None
+        raise _malformed(lines[0], "partition metadata file") from None
     if version < VERSION:
         words = f"Unrecognized version of partition metadata file: {version}"
         raise CorruptBytes(lines[0][0], verbatim(words))
@@ -275,10 +275,9 @@ def _entries(
 
 
 def _heading(line: tuple[int, str]) -> int:
-    position, content = line
     with suppress(ValueError):
-        return parse_int(content)
-    raise _malformed(position, content)
+        return parse_int(line[1])
+    raise _malformed(line)
 
 
 def _entry(line: tuple[int, str], fields: int, entry: Callable[..., EntryT]) -> EntryT:
@@ -287,19 +286,18 @@ def _entry(line: tuple[int, str], fields: int, entry: Callable[..., EntryT]) -> 
     plain = _PLAIN_FIELDS.fullmatch(content)
     parts = content.split(" ") if plain else _SPACE.split(content.rstrip(" \t\n\x0b\f\r"))
     if len(parts) != fields:
-        raise _malformed(position, content)
+        raise _malformed(line)
     try:
         return entry(*parts)
     except ValueError as fault:
         digits = excerpt(str(fault))
         exception = ("java.lang.NumberFormatException", f'For input string: "{digits}"')
-        what = _malformed(position, content).what
-        raise UncaughtRefusal(position, what, exception) from fault
+        raise UncaughtRefusal(position, _malformed(line).what, exception) from fault
 
 
-def _malformed(position: int, content: str) -> CorruptBytes:
-    words = f"Malformed line in checkpoint file: {excerpt(content)!r}"
-    return CorruptBytes(position, verbatim(words))
+def _malformed(line: tuple[int, str], file: str = "checkpoint file") -> CorruptBytes:
+    position, content = line
+    return CorruptBytes(position, verbatim(f"Malformed line in {file}: {excerpt(content)!r}"))
 
 
 def named_value(line: str) -> str | None:
@@ -317,14 +315,8 @@ def named_value(line: str) -> str | None:
 def _parse_named_line(line: tuple[int, str]) -> str:
     value = named_value(line[1])
     if value is None:
-        raise _malformed_line(line)
+        raise _malformed(line, "partition metadata file")
     return value
-
-
-def _malformed_line(line: tuple[int, str]) -> CorruptBytes:
-    position, content = line
-    words = f"Malformed line in partition metadata file: {excerpt(content)!r}"
-    return CorruptBytes(position, verbatim(words))
 
 
 def _uuid(name: str, position: int) -> bytes:

@@ -8,6 +8,7 @@ For example, Java decodes half of a surrogate pair to one U+FFFD, and Python to 
 
 import math
 import re
+from contextlib import suppress
 
 from kafkaviz.errors import FaultKind
 from kafkaviz.messages import Message
@@ -49,10 +50,9 @@ def parse_int(text: str) -> int:
 
 def int_or_none(text: str) -> int | None:
     """Returns what Integer.parseInt returns; None if Java throws."""
-    try:
+    with suppress(ValueError):
         return parse_int(text)
-    except ValueError:
-        return None
+    return None
 
 
 def parse_long(text: str) -> int:

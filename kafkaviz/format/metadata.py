@@ -14,7 +14,7 @@ Follows MetadataRecordSerde and DumpLogSegments, 4.3.1.
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from kafkaviz import messages
 from kafkaviz.binary.varint import read_unsigned
@@ -37,17 +37,9 @@ MAX_TAGGED_FIELDS = 1000  # a partition's record has up to nine
 METADATA_EXCEPTION = "org.apache.kafka.common.protocol.MetadataParseException"
 
 
-class FramedType(Protocol):
-    @property
-    def newest_version(self) -> int: ...
-
-    @property
-    def body(self) -> Structure: ...
-
-
 _PARTITION_KEY = ">i16s"  # partitionId, topicId
 _PARTITION_KEY_BYTES = struct.calcsize(_PARTITION_KEY)
-FramedTypeT = TypeVar("FramedTypeT", bound=FramedType)
+FramedTypeT = TypeVar("FramedTypeT", bound="MetadataRecordType")
 
 
 @dataclass(frozen=True)

@@ -344,11 +344,9 @@ def _text(fault: int, is_compressed: bool, found_number: int, available: int) ->
     if fault == _LENGTH_TOO_LONG:
         return verbatim(varint.too_long_text(found_number, varint.VARINT_BYTES))
     if fault == _PAST_END:
-        rest = (
-            "the record payload reached EOF."
-            if is_compressed
-            else f"instead the buffer has only {available} remaining bytes."
-        )
+        rest = f"instead the buffer has only {available} remaining bytes."
+        if is_compressed:
+            rest = "the record payload reached EOF."
         return verbatim(
             f"Invalid record size: expected {found_number} bytes in record payload, but {rest}"
         )

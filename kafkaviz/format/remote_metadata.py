@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from kafkaviz import messages
 from kafkaviz.format import message, metadata
 from kafkaviz.format.java import ILLEGAL_ARGUMENT
-from kafkaviz.format.message import KafkaParseError, Structure, Values
+from kafkaviz.format.message import KafkaParseError, Values
 
 SEGMENT_STATES = (
     "COPY_SEGMENT_STARTED",
@@ -30,12 +30,8 @@ NO_VALUE = (
 
 
 @dataclass(frozen=True)
-class RemoteRecordType:
-    number: int
-    name: str
-    body: Structure
+class RemoteRecordType(metadata.MetadataRecordType):
     show: Callable[[Values], str]
-    newest_version: int = 0
 
 
 @dataclass(frozen=True)
@@ -169,7 +165,7 @@ _SEGMENT = (
     "customMetadata bytes?, remoteLogSegmentState i8, #0 txnIndexEmpty bool =false"
 )
 RECORD_TYPES: dict[int, RemoteRecordType] = {
-    number: RemoteRecordType(number, name, message.schema(body), show)
+    number: RemoteRecordType(number, name, 0, message.schema(body), show)
     for number, name, show, body in (
         (0, "RemoteLogSegmentMetadataRecord", _segment, f"{_SEGMENT_ID}, {_SEGMENT}"),
         (1, "RemoteLogSegmentMetadataUpdateRecord", _update,

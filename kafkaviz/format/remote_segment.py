@@ -40,7 +40,7 @@ import json
 import re
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -172,7 +172,6 @@ class SegmentManifest:
     Attributes:
         log_bytes: size of the .log on the broker.
         object_bytes: size of the .log in the store.
-        chunk_index: the manifest's chunkIndex.
         indexes: position and size of each index in the .indexes object, by file suffix.
     """
 
@@ -182,7 +181,7 @@ class SegmentManifest:
     indexes: Mapping[str, tuple[int, int]]
     is_compressed: bool
     is_encrypted: bool
-    metadata: ManifestMetadata | None = field(default=None)
+    metadata: ManifestMetadata | None = None
 
     @property
     def chunks(self) -> np.ndarray:

@@ -99,11 +99,7 @@ def parse_number(text: str, is_allowed: Callable[[float], bool], problem: str) -
 
 
 def parse_folder(text: str) -> Path:
-    """Returns the path of a folder. Refuses "", which Path takes for the current folder.
-
-    An unset shell variable gives "".
-    """
-    if not text:
+    if not text:  # from an unset shell variable; Path would take "" for the current folder
         raise argparse.ArgumentTypeError(say("cli.empty_folder_name"))
     return Path(text)
 

@@ -13,7 +13,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from kafkaviz import units
-from kafkaviz.messages import Message, Text, language, message, render
+from kafkaviz.messages import Message, Text, message, render
 
 PIPED_WIDTH = 118  # width of a line if the output is not a terminal
 # Narrower lines break names; wider ones are hard to read.
@@ -42,9 +42,7 @@ def set_up() -> None:
 
 def to_one_line(text: Text) -> str:
     """Returns the text as one line, with control characters escaped and digits not grouped."""
-    return units.escape_line(
-        units.ungroup(text if isinstance(text, str) else text.render(language()))
-    )
+    return units.escape_line(units.ungroup(render(text)))
 
 
 def say(lines: Iterable[Text]) -> None:
