@@ -209,6 +209,15 @@ def _codec(header: np.void) -> Message:
     return message("span.codec", codec=codec_name, flags=flags)
 
 
+def _batch_length(header: np.void) -> Message:
+    return message("span.batch_length", n=header["batch_length_bytes"], size=_length(header))
+
+
+def _magic(header: np.void) -> Message:
+    key = "span.record_format" if header["magic"] == MAGIC_2 else "span.unknown_magic"
+    return message(key, magic=header["magic"])
+
+
 def _first_time(header: np.void) -> Message:
     time_ms = header["base_timestamp_ms"]
     if header["attributes"] & DELETE_HORIZON:
@@ -230,68 +239,35 @@ def _optional_note(field: str, absent_key: str, present_key: str, **fields: str)
 
 FIELDS = {
     "base_offset": FieldDisplay(
-        "baseOffset",
-        OFFSET,
-        is_grouped=True,
-        note=row_note("span.base_offset", offset="base_offset"),
-    ),
-    "batch_length_bytes": FieldDisplay(
-        "batchLength",
-        SIZE,
-        is_grouped=True,
-        note=lambda header: message(
-            "span.batch_length", n=header["batch_length_bytes"], size=_length(header)
-        ),
-    ),
+        "baseOffset", OFFSET, is_grouped=True,
+        note=row_note("span.base_offset", offset="base_offset")),
+    "batch_length_bytes": FieldDisplay("batchLength", SIZE, is_grouped=True, note=_batch_length),
     "leader_epoch": FieldDisplay("partitionLeaderEpoch", PRODUCER, note="span.leader_epoch"),
-    "magic": FieldDisplay(
-        "magic",
-        CHECK,
-        note=lambda header: message(
-            "span.record_format" if header["magic"] == MAGIC_2 else "span.unknown_magic",
-            magic=header["magic"],
-        ),
-    ),
+    "magic": FieldDisplay("magic", CHECK, note=_magic),
     "crc": FieldDisplay(
-        "crc",
-        CHECK,
-        value=lambda header: f"0x{header['crc']:08x}",
-        note="span.covered_by_batch_crc",
-    ),
+        "crc", CHECK, value=lambda header: f"0x{header['crc']:08x}",
+        note="span.covered_by_batch_crc"),
     "attributes": FieldDisplay(
-        "attributes",
-        CHECK,
-        value=lambda header: f"0x{int(header['attributes']) & 0xFFFF:04x}",
-        note=_codec,
-    ),
+        "attributes", CHECK, value=lambda header: f"0x{int(header['attributes']) & 0xFFFF:04x}",
+        note=_codec),
     "last_offset_delta": FieldDisplay("lastOffsetDelta", OFFSET, note=_last_offset),
     "base_timestamp_ms": FieldDisplay("baseTimestamp", TIME, note=_first_time),
     "max_timestamp_ms": FieldDisplay(
-        "maxTimestamp",
-        TIME,
+        "maxTimestamp", TIME,
         note=_optional_note(
-            "max_timestamp_ms", "span.no_time", "span.newest_time", time="max_timestamp_ms"
-        ),
-    ),
+            "max_timestamp_ms", "span.no_time", "span.newest_time", time="max_timestamp_ms")),
     "producer_id": FieldDisplay(
-        "producerId",
-        PRODUCER,
-        note=_optional_note("producer_id", "span.no_producer_id", "span.producer_id"),
-    ),
+        "producerId", PRODUCER,
+        note=_optional_note("producer_id", "span.no_producer_id", "span.producer_id")),
     "producer_epoch": FieldDisplay(
-        "producerEpoch",
-        PRODUCER,
-        note=_optional_note("producer_epoch", "span.none", "span.producer_epoch"),
-    ),
+        "producerEpoch", PRODUCER,
+        note=_optional_note("producer_epoch", "span.none", "span.producer_epoch")),
     "base_sequence": FieldDisplay(
-        "baseSequence",
-        PRODUCER,
-        note=_optional_note("base_sequence", "span.none", "span.base_sequence"),
-    ),
+        "baseSequence", PRODUCER,
+        note=_optional_note("base_sequence", "span.none", "span.base_sequence")),
     "record_count": FieldDisplay(
-        "recordCount", SIZE, note=row_note("span.record_count", n="record_count")
-    ),
-}
+        "recordCount", SIZE, note=row_note("span.record_count", n="record_count")),
+}  # fmt: skip
 
 
 # ---- magic 0 and 1
@@ -379,6 +355,17 @@ def _real_offset(messages: np.ndarray, position: int) -> Message:
     return message("span.offset_in_wrapper", offset=offsets[0])
 
 
+def _message_offset(header: np.void) -> Message:
+    is_wrapper = header["attributes"] & CODEC_MASK
+    return message("span.wrapper_offset" if is_wrapper else "span.message_offset")
+
+
+def _message_magic(header: np.void) -> Message:
+    if header["magic"] == 0:
+        return message("span.message_format_0")
+    return message("span.message_format", magic=header["magic"])
+
+
 def _attributes(header: np.void) -> Message:
     codec = int(header["attributes"]) & CODEC_MASK
     codec_name = CODECS[codec] if codec < len(CODECS) else codec
@@ -388,39 +375,16 @@ def _attributes(header: np.void) -> Message:
 
 
 LEGACY_FIELDS = {
-    "offset": FieldDisplay(
-        "offset",
-        OFFSET,
-        is_grouped=True,
-        note=lambda header: message(
-            "span.wrapper_offset" if header["attributes"] & CODEC_MASK else "span.message_offset"
-        ),
-    ),
+    "offset": FieldDisplay("offset", OFFSET, is_grouped=True, note=_message_offset),
     "message_size_bytes": FieldDisplay(
-        "messageSize",
-        SIZE,
-        is_grouped=True,
-        note=row_note("span.message_size", n="message_size_bytes"),
-    ),
+        "messageSize", SIZE, is_grouped=True,
+        note=row_note("span.message_size", n="message_size_bytes")),
     "crc": FIELDS["crc"]._replace(note="span.covered_by_message_crc"),
-    "magic": FieldDisplay(
-        "magic",
-        CHECK,
-        note=lambda header: (
-            message("span.message_format_0")
-            if header["magic"] == 0
-            else message("span.message_format", magic=header["magic"])
-        ),
-    ),
+    "magic": FieldDisplay("magic", CHECK, note=_message_magic),
     "attributes": FieldDisplay(
-        "attributes",
-        CHECK,
-        value=lambda header: f"0x{int(header['attributes']) & 0xFF:02x}",
-        note=_attributes,
-    ),
+        "attributes", CHECK, value=lambda header: f"0x{int(header['attributes']) & 0xFF:02x}",
+        note=_attributes),
     "timestamp_ms": FieldDisplay(
-        "timestamp",
-        TIME,
-        note=_optional_note("timestamp_ms", "span.no_time", "span.time", time="timestamp_ms"),
-    ),
-}
+        "timestamp", TIME,
+        note=_optional_note("timestamp_ms", "span.no_time", "span.time", time="timestamp_ms")),
+}  # fmt: skip

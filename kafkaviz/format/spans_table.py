@@ -45,56 +45,32 @@ class RowFormat:
 
 
 def offset_entries(base_offset: int) -> RowFormat:
-    return RowFormat(
-        offset_index.ENTRY,
-        {
-            "relative_offset": _offset_field(base_offset),
-            "position": FieldDisplay(
-                "position", POSITION, is_grouped=True, note="span.index_position"
-            ),
-        },
-        "span.slot",
-        message("span.torn_slot"),
-    )
+    position = FieldDisplay("position", POSITION, is_grouped=True, note="span.index_position")
+    fields = {"relative_offset": _offset_field(base_offset), "position": position}
+    return RowFormat(offset_index.ENTRY, fields, "span.slot", message("span.torn_slot"))
 
 
 def time_entries(base_offset: int) -> RowFormat:
-    return RowFormat(
-        time_index.ENTRY,
-        {
-            "timestamp_ms": FieldDisplay(
-                "timestamp", TIME, note=row_note("span.time_entry", time="timestamp_ms")
-            ),
-            "relative_offset": _offset_field(base_offset),
-        },
-        "span.slot",
-        message("span.torn_slot"),
-    )
+    note = row_note("span.time_entry", time="timestamp_ms")
+    time = FieldDisplay("timestamp", TIME, note=note)
+    fields = {"timestamp_ms": time, "relative_offset": _offset_field(base_offset)}
+    return RowFormat(time_index.ENTRY, fields, "span.slot", message("span.torn_slot"))
 
 
 def txn_entries() -> RowFormat:
     """Returns the row format of a .txnindex."""
-    return RowFormat(
-        txn_index.ENTRY,
-        {
-            "version": FieldDisplay("version", CHECK, note="span.txn_version"),
-            "producer_id": FieldDisplay("producerId", PRODUCER, note="span.aborted_producer"),
-            "first_offset": FieldDisplay(
-                "firstOffset", OFFSET, is_grouped=True, note="span.transaction_start"
-            ),
-            "last_offset": FieldDisplay(
-                "lastOffset", OFFSET, is_grouped=True, note="span.abort_marker_offset"
-            ),
-            "last_stable_offset": FieldDisplay(
-                "lastStableOffset",
-                OFFSET,
-                is_grouped=True,
-                note=row_note("span.last_stable_offset", offset="last_stable_offset"),
-            ),
-        },
-        "span.entry",
-        message("span.torn_entry"),
-    )
+    fields = {
+        "version": FieldDisplay("version", CHECK, note="span.txn_version"),
+        "producer_id": FieldDisplay("producerId", PRODUCER, note="span.aborted_producer"),
+        "first_offset": FieldDisplay(
+            "firstOffset", OFFSET, is_grouped=True, note="span.transaction_start"),
+        "last_offset": FieldDisplay(
+            "lastOffset", OFFSET, is_grouped=True, note="span.abort_marker_offset"),
+        "last_stable_offset": FieldDisplay(
+            "lastStableOffset", OFFSET, is_grouped=True,
+            note=row_note("span.last_stable_offset", offset="last_stable_offset")),
+    }  # fmt: skip
+    return RowFormat(txn_index.ENTRY, fields, "span.entry", message("span.torn_entry"))
 
 
 def rows(
@@ -164,58 +140,37 @@ def _crc_note(data: bytes | memoryview, crc: Span) -> Message:
 
 
 def _offset_field(base_offset: int) -> FieldDisplay:
-    return FieldDisplay(
-        "relativeOffset",
-        OFFSET,
-        is_grouped=True,
-        note=lambda entry: message(
-            "span.index_offset", offset=base_offset + int(entry["relative_offset"])
-        ),
-    )
+    def note(entry: np.void) -> Message:
+        return message("span.index_offset", offset=base_offset + int(entry["relative_offset"]))
+
+    return FieldDisplay("relativeOffset", OFFSET, is_grouped=True, note=note)
 
 
 SNAPSHOT_FIELDS = {
     "version": FieldDisplay("version", CHECK, note="span.snapshot_version"),
     "crc": FieldDisplay(
-        "crc",
-        CHECK,
-        value=lambda header: f"0x{int(header['crc']):08x}",
-        note="span.covered_by_snapshot_crc",
-    ),
+        "crc", CHECK, value=lambda header: f"0x{int(header['crc']):08x}",
+        note="span.covered_by_snapshot_crc"),
     "producer_count": FieldDisplay("producerCount", SIZE, note="span.producer_count"),
-}
+}  # fmt: skip
 PRODUCER_FIELDS = {
     "producer_id": FieldDisplay("producerId", PRODUCER, note="span.snapshot_producer"),
     "producer_epoch": FieldDisplay("producerEpoch", PRODUCER, note="span.snapshot_epoch"),
     "last_sequence": FieldDisplay("lastSequence", PRODUCER, note="span.last_sequence"),
     "last_offset": FieldDisplay(
-        "lastOffset",
-        OFFSET,
-        is_grouped=True,
+        "lastOffset", OFFSET, is_grouped=True,
         note=lambda producer: message(
-            "span.last_batch_offset" if producer["last_offset"] >= 0 else "span.no_batch_known"
-        ),
-    ),
+            "span.last_batch_offset" if producer["last_offset"] >= 0 else "span.no_batch_known")),
     "offset_delta": FieldDisplay("offsetDelta", OFFSET, note="span.offset_delta"),
     "timestamp_ms": FieldDisplay(
-        "timestamp",
-        TIME,
-        note=row_note("span.last_batch_time", time="timestamp_ms"),
-    ),
+        "timestamp", TIME, note=row_note("span.last_batch_time", time="timestamp_ms")),
     "coordinator_epoch": FieldDisplay("coordinatorEpoch", PRODUCER, note="span.coordinator_epoch"),
     "current_txn_first_offset": FieldDisplay(
-        "currentTxnFirstOffset",
-        OFFSET,
-        is_grouped=True,
-        note=lambda producer: (
-            message("span.open_transaction_start")
-            if producer["current_txn_first_offset"] >= 0
-            else message("span.no_open_transaction")
-        ),
-    ),
-}
-
-
+        "currentTxnFirstOffset", OFFSET, is_grouped=True,
+        note=lambda producer: message(
+            "span.open_transaction_start" if producer["current_txn_first_offset"] >= 0
+            else "span.no_open_transaction")),
+}  # fmt: skip
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _NAME = re.compile(rb"\s*([A-Za-z_.]+)\s*[:=]")
 

@@ -163,9 +163,9 @@ def _render_scan(scan: ForwardScan) -> Iterator[str]:
 def _render_remote_step(
     step: IndexSearch | ForwardScan, cost: RemoteCost, remote_files: Container[int]
 ) -> Iterator[str]:
-    file = (
-        step.file if isinstance(step, IndexSearch) else f"{units.file_stem(step.base_offset)}.log"
-    )
+    file = f"{units.file_stem(step.base_offset)}.log"
+    if isinstance(step, IndexSearch):
+        file = step.file
     reads = cost.reads_of(file)
     if step.base_offset in remote_files:
         yield say("cli_lookup.remote_step")
@@ -212,15 +212,10 @@ def _render_remote(cost: RemoteCost) -> Iterator[str]:
 
 def _render_next_fetches(lookup: Lookup) -> Iterator[str]:
     for fetch in lookup.fetches[1:]:
-        location = (
-            message(
-                "cli_lookup.batch_at",
-                byte=fetch.batch.position,
-                file=f"{units.file_stem(fetch.segment_base_offset)}.log",
-            )
-            if fetch.batch
-            else message("cli_lookup.nothing_there")
-        )
+        location = message("cli_lookup.nothing_there")
+        if batch := fetch.batch:
+            file = f"{units.file_stem(fetch.segment_base_offset)}.log"
+            location = message("cli_lookup.batch_at", byte=batch.position, file=file)
         yield say("cli_lookup.next_fetch", offset=fetch.offset, where=location)
 
 
@@ -231,18 +226,13 @@ def _describe_answer(lookup: Lookup) -> str:
     answer = lookup.answer
     if answer is None:
         return _describe_absence(lookup)
-    text = (
-        message("cli_lookup.answer_offset", offset=answer.offset)
-        if answer.timestamp_ms < 0
-        else message("cli_lookup.answer_timed", offset=answer.offset, ms=answer.timestamp_ms)
-    )
+    text = message("cli_lookup.answer_offset", offset=answer.offset)
+    if answer.timestamp_ms >= 0:
+        text = message("cli_lookup.answer_timed", offset=answer.offset, ms=answer.timestamp_ms)
     if record := lookup.record:
-        text = message(
-            "cli_lookup.answer_in_batch",
-            answer=text,
-            byte=record.batch_position,
-            file=f"{units.file_stem(record.segment_base_offset)}.log",
-        )
+        file = f"{units.file_stem(record.segment_base_offset)}.log"
+        byte = record.batch_position
+        text = message("cli_lookup.answer_in_batch", answer=text, byte=byte, file=file)
     return text.render(language())
 
 
