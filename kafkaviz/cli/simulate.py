@@ -185,8 +185,7 @@ def _live(
     out = resolve_output(out, inputs)
     refuse_taken(out, (plan.directory, *names.OWN_FILES, names.SERVER_PROPERTIES))
     appends = plan.chunks()
-    # the first chunk is made now, to report a codec unknown to the release before anything is
-    # written
+    # the first chunk is made now, to report a codec unknown to the release before any writing
     appends = chain(list(islice(appends, 1)), appends)
     logs = DiskLogs(out / plan.directory)
     started_s = time.monotonic()

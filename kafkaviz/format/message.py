@@ -43,8 +43,7 @@ Values = dict[str, Any]
 LONGEST_STRING = 0x7FFF
 # limit for the arrays and tagged sections of one message; brokers write some thousand values
 MAX_VALUES = 500_000
-# a field of all versions accepts any version, even a negative one: generated classes do not check
-# it
+# a field of all versions accepts any version, even a negative one, as in the generated classes
 OLDEST = -(2**15)
 ZERO_UUID = "A" * 22
 _LAYOUTS = {

@@ -54,8 +54,7 @@ class SegmentView:
     # Kafka's exception if the broker start that would recover this log fails, so that no broker
     # has the log open; else None
     start_error: str | None = None
-    # whether its indexes are recovered with Kafka's default interval, because the topic's is
-    # unknown
+    # whether its indexes are recovered with Kafka's default interval: the topic's is unknown
     has_assumed_settings: bool = False
 
     @property

@@ -92,9 +92,7 @@ class LogRead(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    # the offset of the first record; for a compressed wrapper of magic 0 or 1, that of its first
-    # message
-    base_offset: int
+    base_offset: int  # of the first record, or of the first message in a compressed wrapper
     last_offset: int
     position: int
     size_bytes: int
@@ -298,8 +296,7 @@ class ForwardScan:
     offset: int | None = None  # the offset of the record found, in a search for a timestamp
     timestamp_ms: int | None = None  # the timestamp of that record
     fault: FailedRead | None = None  # Kafka's exception, if the scan ended in damaged bytes
-    # the base offset of the batch at from_position; None if no batch is there, or if its magic is
-    # below 2
+    # the base offset of the batch at from_position; None below magic 2, or if no batch is there
     first_base_offset: int | None = None
 
 

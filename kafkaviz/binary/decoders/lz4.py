@@ -20,8 +20,7 @@ _SIZE_BITS = (1 << 31) - 1
 _CONTENT_CHECK = 0b100
 _CONTENT_SIZE = 0b1000
 # The format's rules for the end of a block: the last 5 bytes are literals and no match starts in
-# the last 12, so that a decompressor may copy more than it needs. The C library refuses other
-# blocks.
+# the last 12, so a decompressor may copy more than it needs. The C library refuses other blocks.
 _LAST_LITERALS = 5
 _MATCH_LIMIT = 12
 

@@ -16,9 +16,8 @@ from kafkaviz import units
 from kafkaviz.messages import Message, Text, message, render
 
 PIPED_WIDTH = 118  # width of a line if the output is not a terminal
-# Narrower lines break names; wider ones are hard to read.
-MIN_WIDTH = 60
-MAX_WIDTH = 160
+MIN_WIDTH = 60  # narrower lines break names
+MAX_WIDTH = 160  # wider lines are hard to read
 # The version of each JSON form. It must be raised if a field is removed, renamed or changes its
 # meaning, but not if a field is added.
 SCHEMAS = {
@@ -222,8 +221,7 @@ class ByteProgress:
             "cli.reading_bytes",
             source=source,
             done=done_bytes,
-            # a log whose settings were guessed wrong is read twice, so more than the total may be
-            # read
+            # a log whose settings were guessed wrong is read twice, which may exceed the total
             total=max(self._total_bytes, done_bytes),
             speed=units.rate(done_bytes / (now_s - self._started_s)),
         )
