@@ -29,6 +29,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(_args: argparse.Namespace) -> int:
     """Runs the compiled loops on small input, so that numba caches the compiled code."""
+    import numpy as np
+
+    from kafkaviz.analysis import page_replay
+    from kafkaviz.analysis.lookup import search_race
     from kafkaviz.binary.decoders import runs
     from kafkaviz.log.archives.archive import cache_folder
     from kafkaviz.log.broker import open_broker
@@ -44,8 +48,8 @@ def run(_args: argparse.Namespace) -> int:
         _clean(broker)
     simulate("strimzi")
     _roll()
-    _look_up()
-    _replay()
+    search_race.choose_targets(np.arange(20), 0, 19, 8, warm_bytes=32, page_bytes=32)
+    page_replay.grow(1)
     runs.compile_decompressors()
     if archive_process:
         archive_process.wait()
@@ -110,16 +114,3 @@ def _roll() -> None:
     log = RolledLog(len(rows), config, NEWEST, now_ms=0, start_offset=0, seed=0, is_leader=True)
     log.append(rows)
 
-
-def _look_up() -> None:
-    import numpy as np
-
-    from kafkaviz.analysis.lookup import search_race
-
-    search_race.choose_targets(np.arange(20), 0, 19, 8, warm_bytes=32, page_bytes=32)
-
-
-def _replay() -> None:
-    from kafkaviz.analysis import page_replay
-
-    page_replay.grow(1)

@@ -317,7 +317,7 @@ class Structure:
         for child in self.fields:
             if child.applies_to(version):
                 member = value.get(child.name, child.missing_value)
-                if child.tag is None or not _is_default(member, child.default):
+                if child.tag is None or member != child.default:
                     members.append(f'"{child.name}":{child.type.text(member, version)}')
         return f"{{{','.join(members)}}}"
 
@@ -359,10 +359,6 @@ def uuid_text(data: bytes) -> str:
 def _check_nullable(position: int, name: str, *, nullable: bool) -> None:
     if not nullable:
         raise kafka_error(position, f"non-nullable field {name} was serialized as null")
-
-
-def _is_default(member: Any, default: Any) -> bool:
-    return member is None if default is None else member is not None and member == default
 
 
 def _signed32(number: int) -> int:
