@@ -54,14 +54,10 @@ class UncaughtRefusal(CorruptBytes):
 
 @dataclass(frozen=True)
 class PartitionMetadata:
-    """The content of partition.metadata (since Kafka 2.8).
-
-    Attributes:
-        topic_id: 16 bytes as 22 characters of URL-safe base64.
-    """
+    """The content of partition.metadata (since Kafka 2.8)."""
 
     version: int
-    topic_id: str
+    topic_id: str  # 16 bytes as 22 characters of URL-safe base64
 
 
 def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
@@ -303,8 +299,7 @@ def _malformed(line: tuple[int, str], file: str = "checkpoint file") -> CorruptB
 def named_value(line: str) -> str | None:
     """Returns the text after ": " in a line: "0" for "version: 0".
 
-    Returns None if ": " is missing or occurs twice. Like Java's split, ignores empty parts at the
-    end.
+    Returns None without ": " or with two. Like Java's split, ignores empty parts at the end.
     """
     parts = _COLON.split(line)
     while parts and not parts[-1]:

@@ -41,13 +41,9 @@ class ControlType(IntEnum):
 
 @dataclass(frozen=True)
 class ControlRecordSchema:
-    """The fields of a control record's value, for one type.
+    """The fields of a control record's value, for one type."""
 
-    Attributes:
-        label: the text before the value in kafka-dump-log, such as "LeaderChange".
-    """
-
-    label: str
+    label: str  # the text before the value in kafka-dump-log, such as "LeaderChange"
     body: Structure
     is_flexible: bool = True
 

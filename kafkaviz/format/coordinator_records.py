@@ -28,19 +28,14 @@ CONSUMER_PROTOCOL = "consumer"
 
 @dataclass(frozen=True, kw_only=True)
 class CoordinatorRecordType:
-    """A type of record, with the fields of its key and value.
-
-    Attributes:
-        newest_version: the newest version of the value.
-        flexible_from: the value's first version in the flexible form; None if no version has it.
-    """
+    """A type of record, with the fields of its key and value."""
 
     number: int
     name: str
     key: Structure
     value: Structure
-    newest_version: int
-    flexible_from: int | None
+    newest_version: int  # of the value
+    flexible_from: int | None  # the value's first version in the flexible form, if any has it
 
 
 @dataclass(frozen=True, kw_only=True)

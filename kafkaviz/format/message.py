@@ -61,12 +61,7 @@ RUNTIME = "java.lang.RuntimeException"
 
 
 class KafkaParseError(CorruptBytes):
-    """The error for bytes at which Kafka's reader throws an exception.
-
-    Attributes:
-        what: the message that kafkaviz shows.
-        java_message: the Java exception's message; None if it has none.
-    """
+    """The error where Kafka's reader throws. `java_message` is None if the exception has none."""
 
     def __init__(
         self, position: int, what: Message, java_class: str, java_message: str | None
@@ -336,9 +331,7 @@ def read(
 ) -> tuple[Values, int]:
     """Reads a message of a schema. Returns the values, and the position after the message.
 
-    Raises:
-        KafkaParseError: Kafka's generated class throws an exception at these bytes.
-        NotRead: the message has more than MAX_VALUES values. kafkaviz reads no more.
+    Raises KafkaParseError where Kafka's generated class throws; NotRead above MAX_VALUES values.
     """
     reader = Reader(
         data=bytes(data), at=position, version=version, flexible=flexible, newest=newest_version

@@ -69,28 +69,20 @@ class MetadataRecord:
 
 @dataclass(frozen=True)
 class ReplicaAssignment:
-    """The brokers that hold a partition's replicas, according to one record.
-
-    Attributes:
-        replicas: node ids of these brokers, the preferred leader first.
-    """
+    """The brokers that hold a partition's replicas, according to one record."""
 
     topic_id: str
     partition: int
-    replicas: tuple[int, ...]
+    replicas: tuple[int, ...]  # node ids, the preferred leader first
 
 
 @dataclass(frozen=True)
 class DirectoryAssignment:
-    """The log directories that hold a partition's replicas, according to one record.
-
-    Attributes:
-        directory_ids: one directory.id per replica, in the order of the replicas.
-    """
+    """The log directories that hold a partition's replicas, according to one record."""
 
     topic_id: str
     partition: int
-    directory_ids: tuple[str, ...]
+    directory_ids: tuple[str, ...]  # one directory.id per replica, in the order of the replicas
 
 
 @dataclass(frozen=True)

@@ -143,8 +143,7 @@ def parse_directory(name: str) -> PartitionName | None:
     """Parses a partition directory's name; None if Kafka would not load the directory.
 
     Follows LocalLog.parseTopicPartitionName in Kafka 4.3. Cuts a name that ends in -delete, -future
-    or -stray at its last dot. Splits the rest at its last dash: a topic may contain dashes and
-    dots.
+    or -stray at its last dot. Splits the rest at its last dash: topics may have dashes and dots.
     """
     state = "current"
     if name.endswith(("-delete", "-future", "-stray")):

@@ -49,23 +49,17 @@ class TransactionFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TransactionBegin:
-    """Where a producer's transaction begins. -1 for values that are unknown.
+    """Where a producer's transaction begins. -1 for values that are unknown."""
 
-    Attributes:
-        offset: the first offset of the transaction.
-        last_ms: the largest timestamp of the transaction so far.
-    """
-
-    offset: int
+    offset: int  # the first offset of the transaction
     position: int = -1
-    last_ms: int = -1
+    last_ms: int = -1  # the largest timestamp of the transaction so far
 
 
 class OpenTransactions:
     """The transactions of a log up to some offset: those still open, and those aborted so far.
 
-    Args:
-        first_offsets: the transactions that are open at first: producer id -> first offset.
+    `first_offsets` are the transactions that are open at first: producer id -> first offset.
     """
 
     def __init__(self, first_offsets: Mapping[int, int] | None = None) -> None:
@@ -253,15 +247,10 @@ def bounding_rows(batches: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class EndTransactionMarker:
-    """A transaction marker.
+    """A transaction marker."""
 
-    Attributes:
-        kind: ControlType.ABORT or ControlType.COMMIT.
-        coordinator_epoch: epoch of the transaction coordinator; -1 if it cannot be read.
-    """
-
-    kind: int
-    coordinator_epoch: int
+    kind: int  # ControlType.ABORT or ControlType.COMMIT
+    coordinator_epoch: int  # -1 if it cannot be read
 
 
 def marker(read: ReadInto, header: np.void, batch_number: int) -> EndTransactionMarker:

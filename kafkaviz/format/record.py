@@ -215,11 +215,7 @@ def _runs(
 def _read_run(
     buffer: np.ndarray, position: int, remaining: int, *, is_compressed: bool, max_rows: int
 ) -> tuple[np.ndarray, CorruptBytes | None, int]:
-    """Reads at most `max_rows` of the `remaining` records from a position on.
-
-    Returns:
-        The rows; the fault after these rows, or None; and the position after the rows.
-    """
+    """Reads at most `max_rows` of the `remaining` records: (rows, fault after them, position)."""
     if remaining < 0:
         words = f"Found invalid record count {remaining} in magic v2 batch"
         return np.empty(0, ROW), CorruptBytes(0, verbatim(words)), position

@@ -72,8 +72,7 @@ def batch(
 ) -> list[Span]:
     """Returns the spans of a batch that overlap [start, stop). By default, returns all spans.
 
-    The batch has `size_bytes` from `position` in the file on. Those after the end of `data` are one
-    span.
+    The batch has `size_bytes` at `position` of the file. Its bytes after `data` are one span.
     """
     size_bytes = len(data) if size_bytes is None else size_bytes
     data = memoryview(data)

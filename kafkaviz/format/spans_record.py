@@ -22,15 +22,11 @@ NOTE_CHARACTERS = 400  # a control record may hold a long list of voters
 
 @dataclass(frozen=True)
 class RecordBase:
-    """The base values of a batch. The deltas of its records are added to them.
-
-    Attributes:
-        append_time_ms: the timestamp of all records if the batch has LogAppendTime; else None.
-    """
+    """The base values of a batch. The deltas of its records are added to them."""
 
     base_offset: int
     base_timestamp_ms: int
-    append_time_ms: int | None = None
+    append_time_ms: int | None = None  # the time of all records in a batch with LogAppendTime
     is_control: bool = False
 
 

@@ -32,15 +32,11 @@ from kafkaviz.messages import Message, Text, message
 
 @dataclass(frozen=True)
 class RowFormat:
-    """The layout and display of a file with rows.
-
-    Attributes:
-        row_key: message key of a row's name, such as "span.slot".
-    """
+    """The layout and display of a file with rows."""
 
     layout: np.dtype
     fields: Mapping[str, FieldDisplay]
-    row_key: str
+    row_key: str  # message key of a row's name, such as "span.slot"
     torn_name: Message
 
 

@@ -59,8 +59,7 @@ class Walk:
     """Reads the batches between two positions of a log.
 
     - `.end` is set once all batches have been read.
-    - The rows end at the first incomplete header: below 61 bytes for magic 2, below 26 for magic 0
-      and 1.
+    - The rows end at the first incomplete header: below 61 bytes, or 26 for magic 0 and 1.
     """
 
     end: WalkEnd

@@ -42,8 +42,7 @@ class KeyColumn:
 class SegmentView:
     """A segment that a broker has open.
 
-    A missing index counts as empty. Every slot of an existing index counts as an entry, as in
-    Kafka.
+    A missing index counts as empty. Every slot of an index counts as an entry, as in Kafka.
     """
 
     base_offset: int

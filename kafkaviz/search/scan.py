@@ -58,10 +58,7 @@ OWN_REFUSALS = (
 
 
 class FailedRead(CorruptFile):
-    """Damaged bytes that make a broker or consumer throw an exception.
-
-    `class_name` is the Java class of the exception.
-    """
+    """Damaged bytes that make a broker or consumer throw the Java exception `class_name`."""
 
     def __init__(self, path: Path | str, position: int, what: Message, kind: FaultKind) -> None:
         super().__init__(path, position, what)

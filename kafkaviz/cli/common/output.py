@@ -71,10 +71,7 @@ def pad(text: str, width: int, align: str = "<") -> str:
 
 
 def line_width() -> int:
-    """Returns the number of columns per line: the terminal's, from MIN_WIDTH to MAX_WIDTH.
-
-    The environment variable COLUMNS takes precedence, as in other tools.
-    """
+    """Returns the columns per line: COLUMNS, else the terminal's; from MIN_WIDTH to MAX_WIDTH."""
     columns = shutil.get_terminal_size((PIPED_WIDTH, 0)).columns
     return min(max(columns, MIN_WIDTH), MAX_WIDTH)
 
@@ -161,10 +158,7 @@ PLAIN_EVERY_S = 5.0
 
 
 class ProgressLine:
-    """Shows progress on stderr.
-
-    On a terminal, each text replaces the one before. Elsewhere, each text is a line.
-    """
+    """Shows progress on stderr. On a terminal a text replaces the last one, else it is a line."""
 
     def __init__(self) -> None:
         self.is_terminal = sys.stderr.isatty()

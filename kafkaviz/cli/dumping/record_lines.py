@@ -106,8 +106,7 @@ class _Records:
 class RecordLines:
     """Prints the batches of one file in order, with their records.
 
-    Reports a first offset other than 0 as a gap after -1, like Kafka's tool since its rewrite in
-    Java.
+    Reports a first offset above 0 as a gap after -1, like Kafka's tool since its rewrite in Java.
     """
 
     def __init__(self, dump: TextDump, absolute_path: str) -> None:
