@@ -113,14 +113,13 @@ def run(args: argparse.Namespace) -> int:
         release = assume_release(broker, args.kafka_version).release
         settings = open_settings(broker, release, dict(args.overrides))
     progress = ByteProgress()
-    progress.expect(
-        {
-            f"{partition.directory}/{segment.name}": segment.log.size_bytes
-            for partition in broker.partitions
-            for segment in partition.segments
-            if segment.log
-        }
-    )
+    sizes = {
+        f"{partition.directory}/{segment.name}": segment.log.size_bytes
+        for partition in broker.partitions
+        for segment in partition.segments
+        if segment.log
+    }
+    progress.expect(sizes)
     health = check(
         broker,
         args.kafka_version,

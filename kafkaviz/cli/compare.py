@@ -122,20 +122,19 @@ def _compare_catalogs(args: argparse.Namespace) -> int:
     rows = compare_catalogs(pair)
     counts = Counter(row["relation"] for row in rows)
     if args.json:
-        output.say_json(
-            "compare-catalogs",
-            {
-                "a": str(args.a),
-                "b": str(args.b),
-                "checksums_verified": {side: side not in pair.unverified_sides for side in SIDES},
-                "partitions": rows,
-                "counts": dict(counts),
-                "problems": [
-                    {"path": address.display(problem.path), "message": str(problem.what)}
-                    for problem in pair.problems
-                ],
-            },
-        )
+        problems = [
+            {"path": address.display(problem.path), "message": str(problem.what)}
+            for problem in pair.problems
+        ]
+        document = {
+            "a": str(args.a),
+            "b": str(args.b),
+            "checksums_verified": {side: side not in pair.unverified_sides for side in SIDES},
+            "partitions": rows,
+            "counts": dict(counts),
+            "problems": problems,
+        }
+        output.say_json("compare-catalogs", document)
     else:
         from kafkaviz.cli.text.compare_text import render_catalogs
 

@@ -91,13 +91,12 @@ def _write_indexes(
     segments = []
     files = []
     progress = ByteProgress()
-    progress.expect(
-        {
-            segment.name: segment.log.size_bytes
-            for segment in source.partition.live
-            if segment.base_offset in source.base_offsets
-        }
-    )
+    sizes = {
+        segment.name: segment.log.size_bytes
+        for segment in source.partition.live
+        if segment.base_offset in source.base_offsets
+    }
+    progress.expect(sizes)
     with new_files(out, (source.partition.path,), replacing_same=True) as staging:
         for segment in source.rebuild_segments():
             progress.show(file_stem(segment.base_offset), 1.0)

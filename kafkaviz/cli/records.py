@@ -25,33 +25,23 @@ OPTIONS = {
     "topics": ("NAMES", "topics, or patterns with * and ?, separated by commas (default: all)"),
     "partitions": ("NUMBERS", "partitions: 0,4-7,20- (default: all)"),
     "offsets": ("RANGE", "offsets, both ends included: 5000-5999, 5000-, -5999 or 5000"),
-    "timestamps": (
-        "RANGE",
+    "timestamps": ("RANGE",
         "times in milliseconds or ISO 8601, UTC if they have no zone, both ends included: "
-        "2026-09-21T18:22/2026-09-21T18:23, either end left out",
-    ),
-    "isolation": (
-        "LEVEL",
+        "2026-09-21T18:22/2026-09-21T18:23, either end left out"),
+    "isolation": ("LEVEL",
         "read_committed (the default), or read_uncommitted: also the records of aborted and open "
-        "transactions, with the column aborted",
-    ),
-    "mode": (
-        "MODE",
+        "transactions, with the column aborted"),
+    "mode": ("MODE",
         "what cannot be read: FAILFAST (the default) ends with status 2, PERMISSIVE writes a row "
-        "with the column problem, DROPMALFORMED leaves it out and names it on stderr",
-    ),
-    "replicas": (
-        "WHICH",
+        "with the column problem, DROPMALFORMED leaves it out and names it on stderr"),
+    "replicas": ("WHICH",
         "of the directories of several brokers, one replica of each partition (one, the default) "
-        "or every one (all)",
-    ),
-    "late-ms": (
-        "N",
+        "or every one (all)"),
+    "late-ms": ("N",
         "with --timestamps: no record is more than N ms older than one before it, so the log "
-        "is not read to its end (default: any order, and it is read to its end)",
-    ),
+        "is not read to its end (default: any order, and it is read to its end)"),
     "tiered": ("STORE", "the store of the remote segments, which are read before the local ones"),
-}
+}  # fmt: skip
 EPILOG = """\
 These are the rows, columns and options of the Spark format kafka_records (docs/data-source.md),
 without Spark: broker, topic, partition, segment_base_offset, batch_position, offset, timestamp_ms,
