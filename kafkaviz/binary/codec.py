@@ -294,10 +294,7 @@ def _zstd_context() -> zstandard.ZstdDecompressor:
 
 
 def _from_frames(
-    codec: str,
-    decompress_into: Callable[..., int],
-    data: bytes | memoryview,
-    limit_bytes: int,
+    codec: str, decompress_into: Callable[..., int], data: bytes | memoryview, limit_bytes: int
 ) -> bytes:
     """Returns the data of all frames. The output buffer grows until the data fits."""
     if not len(data):

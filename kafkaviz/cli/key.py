@@ -5,12 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafkaviz.cli.common import (
-    add_json_option,
-    add_setting_option,
-    add_version_option,
-    output,
-)
+from kafkaviz.cli.common import add_json_option, add_setting_option, add_version_option, output
 from kafkaviz.messages import Text, message, say
 
 if TYPE_CHECKING:

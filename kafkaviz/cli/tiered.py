@@ -8,12 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz import units
-from kafkaviz.cli.common import (
-    add_json_option,
-    add_setting_option,
-    add_version_option,
-    output,
-)
+from kafkaviz.cli.common import add_json_option, add_setting_option, add_version_option, output
 from kafkaviz.messages import message, render, say, say_count
 
 if TYPE_CHECKING:

@@ -113,4 +113,3 @@ def _roll() -> None:
     config = LogConfig(segment_bytes=100)
     log = RolledLog(len(rows), config, NEWEST, now_ms=0, start_offset=0, seed=0, is_leader=True)
     log.append(rows)
-

@@ -126,9 +126,7 @@ def hash_order(keys: Collection[str]) -> list[str]:
     while len(keys) - 1 > buckets * 3 // 4:
         buckets *= 2
     hashes = {key: string_hash(key) for key in keys}
-    return sorted(
-        reversed(list(keys)), key=lambda key: (hashes[key] ^ hashes[key] >> 16) % buckets
-    )
+    return sorted(reversed(list(keys)), key=lambda key: (hashes[key] ^ hashes[key] >> 16) % buckets)
 
 
 def path(text: str) -> str:

@@ -20,12 +20,7 @@ from kafkaviz.cli.dumping.java import JavaException
 from kafkaviz.format import batch
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.format.java import ILLEGAL_ARGUMENT
-from kafkaviz.format.legacy_messages import (
-    APPEND_TIME,
-    CREATE_TIME,
-    NO_TIMESTAMP,
-    TIMESTAMP_TYPES,
-)
+from kafkaviz.format.legacy_messages import APPEND_TIME, CREATE_TIME, NO_TIMESTAMP, TIMESTAMP_TYPES
 
 NUMBER_BYTES = 20  # the longest int64, -9223372036854775808
 _POWERS = np.array([10**digits for digits in range(NUMBER_BYTES)], np.uint64)
