@@ -62,7 +62,7 @@ def _checksum_ranges(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> 
 def checksum_range(data: np.ndarray, start: int, end: int, previous_crc: int) -> int:
     """Returns the CRC-32C of data[start:end] (uint8). Raises IndexError outside of `data`.
 
-    `previous_crc` is that of the preceding bytes under the same checksum, or 0.
+    `previous_crc`: the CRC-32C of the preceding bytes under the same checksum, or 0.
     """
     if not 0 <= start <= end <= len(data):
         raise IndexError("a stretch outside of the data")

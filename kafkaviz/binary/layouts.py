@@ -111,8 +111,8 @@ def field_spans(
 ) -> list[Span]:
     """Returns one span for each field of `layout` at the start of `data`.
 
-    If `data` ends within a field, the last span is torn. `position` is that of `data` in the file,
-    and `prefix` a text before the first field's name.
+    If `data` ends within a field, the last span is torn. `position` is where `data` begins in the
+    file, and `prefix` a text before the first field's name.
     """
     row = np.frombuffer(bytes(data[: layout.itemsize]).ljust(layout.itemsize, b"\0"), layout)[0]
     is_whole = len(data) >= layout.itemsize

@@ -108,7 +108,7 @@ def parse_file(name: str) -> SegmentName | None:
 def parse_offset(name: str) -> int:
     """Returns the offset in a file's name, before the first dot (LogFileUtils.offsetFromFileName).
 
-    Raises ValueError if there is no dot, or if Long.parseLong refuses the text (4.3.1, 4.4.0).
+    Raises ValueError without a dot, or if Long.parseLong refuses the text (4.3.1 and 4.4.0).
     """
     number, dot, _ = name.partition(".")
     if not dot:
