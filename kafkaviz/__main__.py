@@ -103,12 +103,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command.
-
-    Returns:
-        0: success; 1: the command found a fault or a difference; 2: wrong usage or unreadable
-            input.
-    """
+    """Runs a command. Returns 0, 1 (it found a fault or difference) or 2 (bad usage or input)."""
     output.set_up()
     # parsed first, because the other parser's errors need the language too
     options, arguments = _language_parser().parse_known_args(argv)

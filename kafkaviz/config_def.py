@@ -72,10 +72,7 @@ class Setting:
 
     @property
     def broker_names(self) -> tuple[tuple[str, int], ...]:
-        """Returns the broker's names for this setting: ("log.retention.hours", 3600000), ...
-
-        The number is a factor that converts to the topic's unit. The first name has precedence.
-        """
+        """The broker's names, each with a factor to the topic's unit; the first has precedence."""
         if isinstance(self.broker_name, tuple):
             return self.broker_name
         if self.broker_name is None:
@@ -101,15 +98,12 @@ class Setting:
         *,
         within_limits: bool = True,
     ) -> Value:
-        """Parses a text as a value of this setting, in the topic's unit.
+        """Parses a text as a value in the topic's unit. Raises RefusedSetting with Kafka's reason.
 
         Args:
             broker_name: the broker's name under which the value was given; None: the topic's name.
             within_limits: whether the minimum of `release` applies. False, for a value that a
                 broker has run with: the lowest minimum of all releases applies.
-
-        Raises:
-            RefusedSetting: the release refuses the text. The error contains Kafka's reason.
         """
         factor = dict(self.broker_names).get(broker_name) if broker_name else 1
         if factor is None:
@@ -254,10 +248,7 @@ _SYNONYMS = {
 
 
 def setting(name: str) -> Setting:
-    """Returns the setting with a topic name (segment.ms) or broker name (log.roll.ms).
-
-    Raises RefusedSetting if no setting of a log has that name.
-    """
+    """Returns the setting with a topic or broker name. Raises RefusedSetting if there is none."""
     synonym = topic_name(name)
     definition = TOPIC_SETTINGS[synonym.name] if synonym else BROKER_SETTINGS.get(name)
     if not definition:
@@ -287,14 +278,7 @@ def defaults(release: Release) -> dict[str, Value]:
 
 
 def parse(name: str, text: str, release: Release) -> tuple[str, Value]:
-    """Parses the value of a setting. `name` is a topic's or a broker's name.
-
-    Returns:
-        The topic's name, and the value in the topic's unit.
-
-    Raises:
-        RefusedSetting: the name is unknown, or the release refuses the text.
-    """
+    """Returns a setting's topic name and its value in the topic's unit. Raises RefusedSetting."""
     definition = setting(name)
     return definition.name, definition.parse(
         text, release, None if name == definition.name else name

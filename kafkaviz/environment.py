@@ -20,11 +20,7 @@ SAMPLES = ROOT / "sample_data"
 
 
 def positive_number(name: str, default: int) -> int:
-    """Returns the positive whole number in an environment variable, or the default if it is unset.
-
-    Raises:
-        KafkavizError: the value is not a positive whole number.
-    """
+    """Returns a variable's positive whole number, or `default`. Raises KafkavizError."""
     text = os.environ.get(name, "").strip()
     if not text:
         return default

@@ -76,32 +76,19 @@ class NotRead(CorruptBytes):
 
 
 class CorruptFile(KafkavizError):
-    """A file whose bytes break its format.
-
-    Attributes:
-        position: the byte of the file where the fault is.
-        what: the fault without its place.
-    """
+    """A file whose bytes break its format."""
 
     def __init__(self, path: Path | str, position: int, what: Message) -> None:
         super().__init__(
             message("errors.at_byte_of_file", path=path, position=position, problem=what)
         )
         self.path = Path(path)
-        self.position = position
-        self.what = what
+        self.position = position  # the byte of the file where the fault is
+        self.what = what  # the fault without its place
 
 
 class CannotOpen(KafkavizError):
-    """A path that cannot be opened, or is of the wrong kind.
-
-    Attributes:
-        what: the reason.
-        next_step: advice for the user, or None.
-        kind: "missing", "permission", "special", "large", "not-kafka", "archive", "outside" or
-            "file".
-        nearby: broker directories one level below the path.
-    """
+    """A path that cannot be opened, or is of the wrong kind."""
 
     def __init__(
         self,
@@ -118,9 +105,10 @@ class CannotOpen(KafkavizError):
         )
         self.path = Path(path)
         self.what = what
-        self.next_step = next_step
+        self.next_step = next_step  # advice for the user, or None
+        # "missing", "permission", "special", "large", "not-kafka", "archive", "outside", "file"
         self.kind = kind
-        self.nearby = tuple(nearby)
+        self.nearby = tuple(nearby)  # broker directories one level below the path
 
 
 class RefusedSetting(KafkavizError):
@@ -138,10 +126,7 @@ class RefusedSetting(KafkavizError):
 
 
 def system_problem(error: OSError) -> Message:
-    """Returns the text of a system error in lower case, as a message.
-
-    The message is translated if the text is the usual one for the error's code.
-    """
+    """Returns a system error's text in lower case; translated if it is the usual text."""
     text = (error.strerror or str(error)).lower()
     code = errno.errorcode.get(error.errno or 0, "")
     if code not in SYSTEM_CODES:

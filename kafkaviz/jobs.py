@@ -93,21 +93,13 @@ class Job(Generic[ResultT, ProgressT]):
         return self._end_event.wait(seconds)
 
     def wait(self, timeout_s: float | None = None) -> ResultT | None:
-        """Returns the result, or None if the job takes longer than `timeout_s`.
-
-        Raises:
-            JobCancelled: the job was cancelled.
-            Exception: the error with which the job failed.
-        """
+        """Returns the result; None after `timeout_s`. Raises JobCancelled or the job's error."""
         if self._end_event.wait(timeout_s) and self.error is not None:
             raise self.error
         return self.result
 
     def cancel(self) -> None:
-        """Ends the job at once, unless it is over or in one of `protected_states`.
-
-        The thread runs until it next calls `report`.
-        """
+        """Ends the job unless over or protected. Its thread runs until it calls `report`."""
         self.stop(self.cancellation())
 
     def stop(self, error: Exception) -> None:
@@ -142,10 +134,7 @@ class Job(Generic[ResultT, ProgressT]):
         """Called after the job was stopped. A subclass stops its other workers here."""
 
     def explain(self, error: Exception) -> Exception:
-        """Returns the exception that `wait` raises if the work raised `error`.
-
-        Returns `error` unless a subclass overrides this method.
-        """
+        """Returns the exception that `wait` raises after `error`. Subclasses may translate it."""
         return error
 
     def _run(self, work: Callable[[Callable[[ProgressT], None]], ResultT]) -> None:
@@ -229,10 +218,7 @@ class JobRegistry(Generic[KeyT, JobT]):
         _cancel(forgotten)
 
     def _forget_unused(self) -> list[JobT]:
-        """Removes jobs until there is room for one more. Returns the removed jobs.
-
-        The caller must cancel them after it has released the lock.
-        """
+        """Removes and returns jobs until one more fits. Cancel them without the lock."""
         forgotten = []
         for key, job in list(self._jobs.items()):
             if len(self._jobs) < self._limit and self._total_bytes() <= self._limit_bytes:

@@ -80,10 +80,7 @@ def rate(bytes_per_s: float | None) -> str:
 
 
 def moment(ms: int | None, *, fraction: bool = True) -> str:
-    """Returns a Kafka timestamp in UTC: 2026-11-21 09:29:44.123.
-
-    A time beyond Python's calendar is shown as its number of milliseconds.
-    """
+    """Returns a timestamp in UTC: 2026-11-21 09:29:44.123; as ms if beyond Python's calendar."""
     time = _utc(ms)
     if time is None:
         return _raw_time(ms)
@@ -131,10 +128,7 @@ class OtherUnit(NamedTuple):
 
 
 def other_unit(timestamp_ms: int) -> OtherUnit | None:
-    """Returns the unit of a timestamp that looks like seconds, microseconds or nanoseconds.
-
-    Returns None for other numbers; milliseconds of today have 13 digits.
-    """
+    """Returns the unit of a timestamp like seconds, micro- or nanoseconds; None for others."""
     for unit, low, high, factor, divisor in OTHER_UNITS:
         if low <= timestamp_ms < high:
             return OtherUnit(unit, timestamp_ms * factor // divisor)

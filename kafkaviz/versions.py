@@ -198,10 +198,7 @@ FEATURE_LEVELS = {
 
 
 def release_of_metadata_version(level: int) -> Release | None:
-    """Returns the first release that can write this metadata.version; None for levels before 3.3.
-
-    A level above all known ones gives the last release.
-    """
+    """Returns the first release that writes this level, else the last; None before 3.3."""
     first_levels = METADATA_VERSION_FIRST_LEVELS.items()
     return max((release for release, first in first_levels if first <= level), default=None)
 
@@ -302,13 +299,9 @@ class SearchProfile:
 
 
 def search_profile(version: str = NEWEST, search: str | None = None) -> SearchProfile:
-    """Returns the profile of a version such as "3.9" or "4.3.1".
+    """Returns the profile of a version such as "3.9" or "4.3.1". Raises KafkavizError.
 
-    Args:
-        search: "plain" or "warm", instead of the version's own search.
-
-    Raises:
-        KafkavizError: the version is unknown, or the search is neither plain nor warm.
+    `search` is "plain" or "warm", to replace the version's own search.
     """
     release = parse(version)
     if search not in (None, PLAIN, WARM):

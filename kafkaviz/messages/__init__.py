@@ -42,13 +42,11 @@ class Message:
     """A sentence, or a part of one, that is not text yet; message() builds it.
 
     It can be compared, hashed, pickled and sent as JSON.
-
-    Attributes:
-        values: pairs (name, value), sorted by name. A value is None, a bool, int, float, str, path,
-            Message, or a tuple of these.
     """
 
     key: str
+    # pairs (name, value), sorted by name; a value is None, a bool, int, float, str, path, Message,
+    # or a tuple of these
     values: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
@@ -81,11 +79,9 @@ class Message:
 
     @classmethod
     def from_json(cls, parsed: Any) -> "Message":
-        """Returns the message that to_json wrote.
+        """Returns the message that to_json wrote. Raises ValueError for anything else.
 
-        Raises:
-            ValueError: the input is anything else. A catalog may come from anywhere, so the key
-                must be known and every place must have a value.
+        A catalog may come from anywhere, so the key must be known and every place have a value.
         """
         try:
             result = _parse_message(parsed)
@@ -102,9 +98,8 @@ Text = Message | str
 def message(key: str, /, **values: object) -> Message:
     """Returns a message; numpy's numbers and enums become plain values.
 
-    The key is not looked up, so the call is as cheap as building a tuple.
-
-    Raises a TypeError if a value has a type that messages cannot hold.
+    The key is not looked up, so the call is as cheap as building a tuple. Raises TypeError if a
+    value has a type that messages cannot hold.
     """
     return Message(key, tuple((name, _plain(values[name])) for name in sorted(values)))
 
@@ -142,20 +137,15 @@ def render(value: object) -> str:
 
 
 def say(key: str, /, **values: object) -> str:
-    """Returns the text of a key such as "workshop.next", in the reader's language.
-
-    Raises KeyError if English has no such text, or a place has no value.
-    """
+    """Returns a key's text in the reader's language. Raises KeyError without text or value."""
     return text_in(language(), key, **values)
 
 
 def say_count(key: str, number: float | None, /, **values: object) -> str:
     """Returns the text of a key for a number. {n} becomes the number with grouped digits.
 
-    For the number 1, returns the text of key_1 if the language has one.
-
-    Args:
-        values: the values of the other places. A value named n replaces the grouped number.
+    For the number 1, returns the text of key_1 if the language has one. A value named n replaces
+    the grouped number.
     """
     language_code = language()
     filled = {"n": units.format_count(number)} | values
@@ -276,11 +266,9 @@ _HAN = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
 
 
 def join(way: str, parts: Iterable[object], language_code: str) -> str:
-    """Joins values to one text, with the separators of a language.
+    """Joins values to one text, with the separators of a language. Without values: "".
 
-    Args:
-        way: a key of JOINS, such as "comma". "and", "or" and "sentences" leave out empty texts.
-        parts: the values. Without values, the result is "".
+    `way` is a key of JOINS. "and", "or" and "sentences" leave out empty texts.
     """
     texts = [_text(part, language_code) for part in parts]
     if way in ("and", "or", "sentences"):
@@ -294,10 +282,7 @@ def join(way: str, parts: Iterable[object], language_code: str) -> str:
 
 
 def _between(separator: str, before: str, after: str) -> str:
-    """Returns the separator between two texts.
-
-    和 has a space next to a Latin letter, but not next to a Han character.
-    """
+    """Returns the separator between two texts. 和 has a space only next to a Latin letter."""
     if not _HAN.search(separator):
         return separator
     separator = separator.lstrip() if _HAN.match(before[-1:]) else separator
@@ -382,10 +367,7 @@ def _parse_message(parsed: Any) -> Message:
 
 @cache
 def _value_names(key: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Returns the values that a message of this key must have, and those it may have.
-
-    Raises KeyError for an unknown key.
-    """
+    """Returns the values that a message of this key must, and may have. Raises KeyError."""
     many, single = (frozenset(places(_template(ENGLISH, key, number))) for number in (None, 1))
     return many, many | single | {"n"}
 
