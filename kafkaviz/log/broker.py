@@ -118,20 +118,14 @@ class Broker:
 
     - At least one log directory was opened.
     - Each partition belongs to one of the opened log directories.
-
-    Attributes:
-        sources: the paths that the user gave.
-        partitions: ordered by topic, then number, then log directory.
-        is_lone: the user opened one partition directory, or a store of remote segments, without a
-            broker directory.
-        is_copy: the user opened an archive of partition directories without any file of a broker.
     """
 
-    sources: tuple[Path, ...]
+    sources: tuple[Path, ...]  # the paths that the user gave
     log_directories: tuple[LogDirectory, ...]
-    partitions: Sequence[Partition]
+    partitions: Sequence[Partition]  # ordered by topic, then number, then log directory
+    # the user opened one partition directory, or a store of remote segments, without a broker
     is_lone: bool = False
-    is_copy: bool = False
+    is_copy: bool = False  # an archive of partition directories without any file of a broker
 
     def _repr_html_(self) -> str:
         columns = (
@@ -217,10 +211,7 @@ class Broker:
 
     @property
     def shutdown_state(self) -> str:
-        """How the broker was stopped: "clean", "unclean" or "unknown".
-
-        "unknown" for partition directories without a broker directory.
-        """
+        """How it was stopped: "clean", "unclean", or "unknown" without a broker directory."""
         if self.is_clean:
             return "clean"
         is_without_broker = self.is_lone and not file.is_there(self.path / META_PROPERTIES)
@@ -346,9 +337,7 @@ class Broker:
         """Returns the topic-partition in a directory such as "orders-0".
 
         If two log directories have an "orders-0", give the end of the path: "disk-b/orders-0".
-
-        Raises:
-            CannotOpen: no partition has this name, or more than one.
+        Raises CannotOpen if no partition has this name, or more than one.
         """
         partitions = self._find(directory)
         if not partitions:

@@ -36,17 +36,12 @@ TEXTS = (names.META_PROPERTIES, names.PARTITION_METADATA, names.QUORUM_STATE, na
 
 
 class LogRegion(NamedTuple):
-    """The bytes from `position` to `end` of a .log.
-
-    Attributes:
-        kind: "batch", "torn" (the beginning of a batch), "garbage" or "zeros".
-        last_offset: the last offset of the batch. If `kind` is not "batch", the last offset of the
-            previous batch, or None if unknown.
-    """
+    """The bytes from `position` to `end` of a .log."""
 
     position: int
     end: int
-    kind: str
+    kind: str  # "batch", "torn" (the beginning of a batch), "garbage" or "zeros"
+    # of the batch; of another kind, the last offset of the batch before it, or None if unknown
     last_offset: int | None = None
 
 
@@ -122,18 +117,13 @@ def _index_beside(log: FileInfo) -> FileInfo | None:
 
 
 class ByteRange(NamedTuple):
-    """The bytes from `start` to `stop` of a file, or of a batch's decompressed records.
-
-    Attributes:
-        size_bytes: the size of the whole file, or of all decompressed records.
-        spans: the spans that overlap the range. They may begin before it or end after it.
-    """
+    """The bytes from `start` to `stop` of a file, or of a batch's decompressed records."""
 
     start: int
     stop: int
-    size_bytes: int
+    size_bytes: int  # of the whole file, or of all decompressed records
     data: bytes
-    spans: list[Span]
+    spans: list[Span]  # those that overlap the range; they may begin before it or end after it
 
 
 def read(info: FileInfo, start: int = 0, stop: int | None = None) -> ByteRange:
@@ -153,13 +143,9 @@ def read(info: FileInfo, start: int = 0, stop: int | None = None) -> ByteRange:
 def read_decompressed(
     log: FileInfo, position: int, start: int = 0, stop: int | None = None
 ) -> ByteRange | None:
-    """Decompresses the batch at `position` and returns a range of its records.
+    """Returns a range of the decompressed records of a batch; None if it is not compressed.
 
-    Returns None if the batch is not compressed.
-
-    Raises:
-        CannotOpen: the file cannot be read.
-        CorruptFile: the bytes cannot be decompressed.
+    Raises CannotOpen, or CorruptFile if the bytes cannot be decompressed.
     """
     try:
         content = spans_batch.decompress(LogFile(log).batch(position), start=start, stop=stop)
@@ -234,10 +220,7 @@ def _row_spans(
 
 
 def _small_file_spans(info: FileInfo, kind: str, start: int, stop: int) -> list[Span]:
-    """Returns the spans of a producer snapshot, a text file, or a file of another kind.
-
-    Files that Kafka does not write, and text files over TEXT_BYTES, are a single unknown span.
-    """
+    """Returns the spans of a snapshot or text file; for other files a single unknown span."""
     if info.size_bytes > TEXT_BYTES and kind != "snapshot":
         return [_unknown_file_span(info)]
     data = file.read(info.path)

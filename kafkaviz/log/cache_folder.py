@@ -32,10 +32,7 @@ def cache_folder() -> Path:
 
 @contextmanager
 def scratch_folder(parent: Path) -> Generator[Path]:
-    """Creates a folder, and removes it with its content when the context ends.
-
-    First removes the scratch folders of killed processes.
-    """
+    """Creates a folder for this context. First removes the folders of killed processes."""
     parent.mkdir(parents=True, exist_ok=True)
     sweep(parent)
     while True:
@@ -54,19 +51,13 @@ def scratch_folder(parent: Path) -> Generator[Path]:
 
 @atexit.register
 def _remove_open_folders() -> None:
-    """Removes the open scratch folders when the process ends.
-
-    A server does not wait for its threads. So `scratch_folder` may not reach its cleanup there.
-    """
+    """Removes open scratch folders at exit, as a server does not wait for its threads."""
     for folder in list(_OPEN_FOLDERS) * TRIES:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def sweep(parent: Path) -> None:
-    """Removes the scratch folders that no living process holds.
-
-    If a folder cannot be removed, the next call tries again.
-    """
+    """Removes scratch folders that no living process holds. The next call retries failures."""
     for folder in parent.glob(f"{PREFIX}*"):
         lock = _lock(folder)
         if lock:
@@ -75,10 +66,7 @@ def sweep(parent: Path) -> None:
 
 
 def _lock(folder: Path) -> IO[bytes] | None:
-    """Locks a folder until the process ends.
-
-    Returns None if another process has the lock or has just removed the folder.
-    """
+    """Locks a folder until the process ends; None if it is locked already or was removed."""
     try:
         lock = open(folder / LOCK, "ab")  # noqa: SIM115 - it is open for as long as the folder is in use
     except OSError:

@@ -38,12 +38,7 @@ def allowed_prefixes() -> tuple[str, ...] | None:
 
 
 def refuse_outside(descriptor: int, path: Path | str) -> None:
-    """Raises CannotOpen (kind "outside") if this process may not read an open file.
-
-    Args:
-        descriptor: the open file or directory.
-        path: the path by which it was opened.
-    """
+    """Raises CannotOpen (kind "outside") if this process may not read a file opened by `path`."""
     prefixes = allowed_prefixes()
     if prefixes is not None and not _real_path(descriptor, path).startswith(prefixes):
         raise CannotOpen(path, message("errors.outside_server"), kind="outside")
@@ -62,10 +57,7 @@ def _prefixes(allowed_json: str) -> tuple[str, ...]:
 
 
 def open_nonblocking(path: str, flags: int) -> int:
-    """Opens a file without waiting, for the argument `opener` of open().
-
-    Raises CannotOpen if this process may not read the file.
-    """
+    """Opens without waiting, as an `opener` of open(). Raises CannotOpen if not allowed."""
     descriptor = os.open(path, flags | os.O_NONBLOCK)
     try:
         refuse_outside(descriptor, path)

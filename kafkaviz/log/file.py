@@ -54,8 +54,7 @@ class FileInfo:
 def absolute_path(path: Path | str, *, expands_home: bool = True) -> Path:
     """Returns the absolute path, with ~ expanded. A remote address becomes its mirror's path.
 
-    Raises:
-        CannotOpen: the home directory is unknown, or the remote address is invalid.
+    Raises CannotOpen if the home directory is unknown or the remote address is invalid.
     """
     if remote := address.parse(str(path)):
         return address.mirror_path(remote)
@@ -91,10 +90,7 @@ def _info(
 
 
 def is_there(path: Path) -> bool:
-    """Returns whether a file or directory exists, even if it cannot be accessed.
-
-    A link to a missing file does not count.
-    """
+    """Returns whether a path exists, even if inaccessible. A link to a missing file does not."""
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -105,10 +101,7 @@ def is_there(path: Path) -> bool:
 
 
 def is_directory(entry: os.DirEntry) -> bool:
-    """Returns whether an entry is a directory or a link to one.
-
-    False if the link cannot be followed, as in java.io.File.
-    """
+    """Returns whether an entry is a directory or a valid link to one, as in java.io.File."""
     try:
         return entry.is_dir()
     except OSError:
@@ -177,11 +170,7 @@ def read(
     *,
     limit_bytes: int = READ_LIMIT_BYTES,
 ) -> bytes:
-    """Returns up to `length` bytes of a file from `position` on, by default all bytes.
-
-    Raises:
-        CannotOpen: no length is given, and more than `limit_bytes` are left.
-    """
+    """Returns up to `length` bytes of a file; without it all, or CannotOpen above `limit_bytes`."""
     with open_file(path) as file:
         remaining = max(0, _size(file) - position)
         if length is None and remaining > limit_bytes:
@@ -202,20 +191,14 @@ def parse(
 
 
 def read_text(path: Path, limit_bytes: int = TEXT_BYTES) -> str:
-    """Returns a small text file. Bytes that are not UTF-8 become U+FFFD.
-
-    Raises CannotOpen if the file is larger than the limit.
-    """
+    """Returns a small text file, with U+FFFD for bytes that are not UTF-8. Raises CannotOpen."""
     return read(path, limit_bytes=limit_bytes).decode("utf-8", "replace")
 
 
 def read_data(path: Path) -> tuple[bytes, int]:
-    """Returns the bytes up to the end of the data on disk, and the size of the file.
+    """Returns the bytes up to the end of the data on disk, and the file's size. A hole follows.
 
-    The rest of the file is a hole.
-
-    Raises:
-        CannotOpen: the file is larger than a broker can map, or the data exceed DATA_LIMIT_BYTES.
+    Raises CannotOpen if a broker cannot map the file, or the data exceed DATA_LIMIT_BYTES.
     """
     with open_file(path) as file:
         size = _size(file)
@@ -229,10 +212,7 @@ def read_data(path: Path) -> tuple[bytes, int]:
 
 @contextmanager
 def open_file(path: Path) -> Generator[io.FileIO]:
-    """Opens a regular file for reading. Raises CannotOpen for a pipe or a device.
-
-    Opening a pipe without a writer would block, and a device has no end.
-    """
+    """Opens a regular file. Raises CannotOpen for a pipe, which may block, or an endless device."""
     mirrored_path = address.mirrored_file(address.localize(path))
     if mirrored_path:
         mirror.prepare(mirrored_path)

@@ -77,39 +77,32 @@ class ConfigValue(NamedTuple):
 
 @dataclass(kw_only=True)
 class MetadataImage:
-    """The parts of the cluster's state that kafkaviz uses, after the last record.
+    """The parts of the cluster's state that kafkaviz uses, after the last record."""
 
-    Attributes:
-        topic_ids: the ids of the existing topics, by name.
-        configs: the settings by resource, then by name.
-        feature_files: the metadata log's file that sets each feature.
-        replicas: the node ids of a partition's replicas, by topic id, then by partition number.
-        directories: the ids of the replicas' log directories, in the order of `replicas`.
-        log_directories: the ids of a broker's registered log directories, by node id.
-        leaders: the current or last leader with the current leader epoch, by topic id, then by
-            partition number. Filled only if asked for.
-        voters: the ids of the controllers. They come from quorum-state, else the newest record with
-            voters, else controller.quorum.voters in server.properties. Empty if unknown.
-        snapshot: the name of the file that was loaded first.
-        has_footer: whether the snapshot is complete. If not, its last records may be missing.
-        refusal: the exception that the broker throws at a record that needs the missing end of the
-            snapshot, or None.
-        end_offset: the offset after the last record that was applied.
-    """
-
-    topic_ids: dict[str, str] = field(default_factory=dict)
+    topic_ids: dict[str, str] = field(default_factory=dict)  # the existing topics, by name
+    # by resource, then by name
     configs: dict[Resource, dict[str, ConfigValue]] = field(default_factory=dict)
     features: dict[str, int] = field(default_factory=dict)
+    # the metadata log's file that sets each feature
     feature_files: dict[str, str] = field(default_factory=dict)
+    # the node ids of a partition's replicas, by topic id, then by partition number
     replicas: dict[str, dict[int, tuple[int, ...]]] = field(default_factory=dict)
+    # the ids of the replicas' log directories, in the order of `replicas`
     directories: dict[str, dict[int, tuple[str, ...]]] = field(default_factory=dict)
+    # the ids of a broker's registered log directories, by node id
     log_directories: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    # the current or last leader with the current leader epoch, by topic id, then by partition;
+    # filled only if asked for
     leaders: dict[str, dict[int, PartitionLeader]] = field(default_factory=dict)
+    # the ids of the controllers, from quorum-state, else the newest record with voters, else
+    # controller.quorum.voters in server.properties
     voters: tuple[int, ...] = ()
-    snapshot: str | None = None
+    snapshot: str | None = None  # the name of the file that was loaded first
+    # whether the snapshot is complete; if not, its last records may be missing
     has_footer: bool = False
+    # the broker's exception at a record that needs the missing end of the snapshot
     refusal: str | None = None
-    end_offset: int = 0
+    end_offset: int = 0  # the offset after the last record that was applied
     problems: list[Problem] = field(default_factory=list)
 
     def topic_configs(self, topic: str) -> dict[str, ConfigValue]:
@@ -130,11 +123,8 @@ class MetadataImage:
 def read_image(broker: Broker, *, has_leaders: bool = False) -> MetadataImage:
     """Returns the state in the broker's metadata log.
 
-    The state is empty if the directory has no metadata log: the broker uses ZooKeeper, or another
-    log directory has the metadata log.
-
-    Args:
-        has_leaders: whether to track the leader of each partition. Tracking is slower.
+    Empty if the directory has no metadata log: the broker uses ZooKeeper, or another log directory
+    has it. `has_leaders` tracks the leader of each partition, which is slower.
     """
     try:
         partition = find_partition(broker)
@@ -158,13 +148,7 @@ def find_partition(broker: Broker) -> Partition | None:
 
 
 def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataImage:
-    """Loads the newest readable snapshot and replays the log.
-
-    Files that cannot be read are reported in `problems`.
-
-    Args:
-        has_leaders: see `read_image`.
-    """
+    """Loads the newest readable snapshot and replays the log. `problems` has unreadable files."""
     state = MetadataImage()
     problems = []
     budget = _RecordBudget()
@@ -254,14 +238,11 @@ class _RecordBudget:
 def _batches(
     segment: LogSegment, budget: _RecordBudget, state: MetadataImage
 ) -> Iterator[tuple[Iterator[tuple[int, bytes]], int]]:
-    """Reads the batches of a .log or .checkpoint. Stores voters from control batches in `state`.
+    """Yields (records, end) per batch of a .log or .checkpoint. Stores voters in `state`.
 
-    Yields:
-        (records, end) per batch. `records` yields the offset and value of each record to apply;
-        `end` is the batch's last offset plus 1. For a control batch: no records, and end 0.
-
-    Raises:
-        CorruptFile: a checksum is wrong, or no broker writes such a batch.
+    `records` yields offset and value of each record to apply; `end` is the batch's last offset plus
+    1. A control batch has no records, and end 0. Raises CorruptFile if a checksum is wrong, or no
+    broker writes such a batch.
     """
     log = segment.log
     is_small = log.size_bytes <= FEW_BYTES

@@ -23,10 +23,7 @@ SEGMENT_FILES = ("log", "index", "timeindex", "txnindex")
 
 @dataclass(frozen=True)
 class CheckpointOffsets:
-    """The offsets of one topic-partition in the broker's checkpoint files.
-
-    An offset is None if its file does not list this partition.
-    """
+    """The checkpointed offsets of a topic-partition; None if a file does not list it."""
 
     log_start: int | None = None
     high_watermark: int | None = None
@@ -35,19 +32,13 @@ class CheckpointOffsets:
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteGap:
-    """Offsets whose remote segment is missing or cannot be read.
-
-    Attributes:
-        last_offset: the last missing offset, or None if unknown.
-        path: the damaged file, or the path of the missing .log on the broker.
-        kind: the kind of the CannotOpen error. "" for damaged bytes.
-    """
+    """Offsets whose remote segment is missing or cannot be read."""
 
     first_offset: int
-    last_offset: int | None
-    path: Path
+    last_offset: int | None  # the last missing offset, or None if unknown
+    path: Path  # the damaged file, or the path of the missing .log on the broker
     what: Message
-    kind: str = ""
+    kind: str = ""  # of the CannotOpen error; "" for damaged bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,24 +46,17 @@ class Partition:
     """One replica of a topic-partition on disk.
 
     The directory may be current, or renamed for deletion, for a move, or as a stray.
-
-    Attributes:
-        name: the topic, number and state in the directory's name.
-        segments: ordered by base offset. If several share a base offset, the one without a suffix
-            comes first.
-        topic_id: the id in partition.metadata, or None.
-        remote_bases: the base offsets of segments that are only in tiered storage.
-        remote_gaps: the offsets that should be in tiered storage but cannot be read, ascending.
     """
 
     path: Path
     name: PartitionName
+    # ordered by base offset; of several with the same, the one without a suffix comes first
     segments: tuple[Segment, ...]
     other_files: tuple[FileInfo, ...] = ()
-    topic_id: str | None = None
+    topic_id: str | None = None  # from partition.metadata
     checkpoints: CheckpointOffsets = field(default_factory=CheckpointOffsets)
-    remote_bases: frozenset[int] = frozenset()
-    remote_gaps: tuple[RemoteGap, ...] = ()
+    remote_bases: frozenset[int] = frozenset()  # segments that are only in tiered storage
+    remote_gaps: tuple[RemoteGap, ...] = ()  # should be there but cannot be read; ascending
 
     def _repr_html_(self) -> str:
         files = ("log", "index", "timeindex")
@@ -120,10 +104,7 @@ class Partition:
 
     @cached_property
     def segments_with_log(self) -> tuple[LogSegment, ...]:
-        """The segments with a .log, ordered by offset.
-
-        If several segments share a base offset, keeps only the one that is first in `segments`.
-        """
+        """The segments with a .log, by offset; for each, only the first in `segments`."""
         first = {segment.base_offset: segment for segment in reversed(self._with_log)}
         return tuple(first[base_offset] for base_offset in sorted(first))
 
@@ -193,10 +174,7 @@ class Partition:
         return self.checkpoints.recovery_point
 
     def segment(self, base_offset: int, state: str | None = None) -> Segment:
-        """Returns the segment with this base offset. Raises CannotOpen if there is none.
-
-        If several segments have this base offset, returns the one without a suffix.
-        """
+        """Returns a segment, without a suffix if possible. Raises CannotOpen if there is none."""
         for segment in self.segments:
             if segment.base_offset == base_offset and state in (None, segment.state):
                 return segment
@@ -214,12 +192,7 @@ class Partition:
         }
 
     def snapshot(self, offset: int) -> ProducerSnapshot:
-        """Returns the producer snapshot with this offset in its file name.
-
-        Raises:
-            CannotOpen: no snapshot has this offset.
-            CorruptFile: the file is damaged, and Kafka would delete it.
-        """
+        """Returns a producer snapshot. Raises CannotOpen; CorruptFile if Kafka deletes it."""
         if offset not in self.snapshots:
             what = message("errors.no_such_producer_snapshot", offset=offset)
             raise CannotOpen(self.path, what, kind="missing")

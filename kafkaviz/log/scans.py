@@ -67,15 +67,11 @@ MISLED = "misled"
 
 
 class Hole(NamedTuple):
-    """The bytes from `start` to `stop` of a .log. They contain no readable batch.
-
-    Attributes:
-        reason: a reason of format.walk.WalkEnd, or "misled" if a length leads past the next batch.
-    """
+    """The bytes from `start` to `stop` of a .log. They contain no readable batch."""
 
     start: int
     stop: int
-    reason: str
+    reason: str  # as in format.walk.WalkEnd, or "misled" if a length leads past the next batch
 
 
 class BatchWalk(Protocol):
@@ -88,17 +84,14 @@ class BatchWalk(Protocol):
 
 
 class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
-    """Yields the batches of a range as arrays, and the holes between them, in order.
-
-    Attributes:
-        end: the position and reason of the scan's end, known once all batches have been read. The
-            scan ends before the end of the range if it finds no batch after a damaged place.
-    """
+    """Yields the batches of a range as arrays, and the holes between them, in order."""
 
     def __init__(self, start: int, stop: int) -> None:
         """Prepares the scan without reading. A batch is expected to begin at byte `start`."""
         self._start = start
         self._stop = stop
+        # known once all batches have been read; before the end of the range if no batch follows
+        # a damaged place
         self.end = WalkEnd(start, "end")
 
     def __iter__(self) -> Iterator[np.ndarray | Hole]:
@@ -205,13 +198,7 @@ class CheckedScan(ResynchronisingScan):
         decoded_walk: BatchWalk | None = None,
         level: CheckLevel = CheckLevel.RECORDS,
     ) -> None:
-        """Prepares the scan without reading.
-
-        Args:
-            take_faults: see DeepScan.
-            decoded_walk: batches from byte 0 on that were checked before and have no fault.
-            level: how much of each batch is checked.
-        """
+        """Prepares the scan. `decoded_walk`: batches from byte 0 on, checked and faultless."""
         super().__init__(0, stop)
         self._decoded_walk = decoded_walk
         self._level = level
@@ -368,9 +355,8 @@ class SharedScan(BatchObserver[int]):
     ) -> None:
         """Prepares the scan without reading.
 
-        Args:
-            take_checked: called with rows of CHECKED_BATCH, before the observers get these batches.
-                Not called for batches that the CheckedScan did not read.
+        `take_checked` takes rows of CHECKED_BATCH before the observers. It does not take the rows
+        that `result` reads.
         """
         self._segment = segment
         self._observers = observers

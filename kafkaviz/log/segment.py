@@ -40,17 +40,11 @@ class WalkResult(NamedTuple):
 
 
 class Index(NamedTuple):
-    """The contents of an index file.
+    """The contents of an index file."""
 
-    Attributes:
-        entries: one row per written slot (OFFSET_ENTRY or TIME_ENTRY).
-        slots: the number of slots in the file, written or not.
-        trailing_bytes: the number of bytes in an incomplete last slot.
-    """
-
-    entries: np.ndarray
-    slots: int
-    trailing_bytes: int
+    entries: np.ndarray  # one row per written slot (OFFSET_ENTRY or TIME_ENTRY)
+    slots: int  # in the file, written or not
+    trailing_bytes: int  # in an incomplete last slot
 
     @property
     def unwritten_slots(self) -> int:
@@ -71,13 +65,11 @@ class Segment:
 
     The attribute for a file is None if the file does not exist. Even the .log may be missing.
     Files are read when they are needed.
-
-    Attributes:
-        state: "active" for the last segment of its partition, "closed" for others. "deleted",
-            "cleaned" or "swap" for files with that suffix.
     """
 
     base_offset: int
+    # "active" for the last one of its partition, "closed" for others; or the suffix of its files:
+    # "deleted", "cleaned" or "swap"
     state: str
     log: FileInfo | None = field(default=None, init=False)
     index: FileInfo | None = None
@@ -148,10 +140,7 @@ class Segment:
         )
 
     def full_scan(self) -> "BatchScan":
-        """Returns every batch of the .log, as a BatchScan.
-
-        Wrappers of magic 0 and 1 are decompressed only in logs up to 64 MiB.
-        """
+        """Returns every batch. Logs above 64 MiB keep wrappers of magic 0 and 1 compressed."""
         return self.scan(fill_wrapper_fields=self.fills_wrapper_fields)
 
     @property
@@ -192,10 +181,7 @@ class Segment:
 
     @cached_property
     def offset_slots(self) -> Index:
-        """The written entries of the .index, and the number of all slots.
-
-        Entries for batches that were appended after the .log was listed are left out.
-        """
+        """The .index, without entries for batches appended after the .log was listed."""
         slots, count, trailing_bytes = _read_slots(self.index, offset_index)
         entries = _absolute_entries(slots, OFFSET_ENTRY, self.base_offset)
         if self.has_changed():
@@ -204,10 +190,7 @@ class Segment:
 
     @cached_property
     def time_slots(self) -> Index:
-        """The written entries of the .timeindex, and the number of all slots.
-
-        Entries for batches that were appended after the .log was listed are left out.
-        """
+        """The .timeindex, without entries for batches appended after the .log was listed."""
         slots, count, trailing_bytes = _read_slots(self.timeindex, time_index)
         entries = _absolute_entries(slots, TIME_ENTRY, self.base_offset)
         if self.has_changed():
@@ -239,12 +222,9 @@ class Segment:
             return False
 
     def _listed_end(self, entries: np.ndarray) -> tuple[int, int]:
-        """Returns (end position, last offset) of the last complete batch in the .log.
+        """Returns (end position, last offset) of the last complete batch in the listed .log.
 
-        Ignores bytes that were appended after the .log was listed.
-
-        Args:
-            entries: the .index as OFFSET_ENTRY. The scan begins at the second to last entry.
+        The scan begins at the second to last of `entries`, an array of OFFSET_ENTRY.
         """
         log = self.with_log().log
         size_bytes = min(log.size_bytes, file.info(log.path).size_bytes)
@@ -259,10 +239,7 @@ class Segment:
 
     @cached_property
     def txn_index(self) -> np.ndarray:
-        """The entries of the .txnindex as an array of format.txn_index.ENTRY. Empty without a file.
-
-        Entries for markers that were appended after the .log was listed are left out.
-        """
+        """The .txnindex (format.txn_index.ENTRY), without markers appended after the listing."""
         entries = txn_index.parse(file.read(self.txnindex.path) if self.txnindex else b"")
         if self.has_changed():
             _, last_offset = self._listed_end(self.offset_slots.entries)
@@ -284,10 +261,7 @@ class Segment:
             raise fault.in_file(self.with_log().log.path, position) from None
 
     def batch_bytes(self, position: int) -> bytes:
-        """Returns the complete batch that starts at a position of the .log.
-
-        Raises CorruptFile if no batch starts there or it is larger than LIMIT_BYTES.
-        """
+        """Returns the batch at a position. Raises CorruptFile, also above LIMIT_BYTES."""
         path = self.with_log().log.path
         try:
             size_bytes = batch_records.size_bytes(
@@ -325,17 +299,14 @@ def segment_of_files(base_offset: int, state: str, files: Mapping[str, FileInfo]
 
 @dataclass(kw_only=True, eq=False)
 class BatchScan:
-    """The batches in a range of a .log. Iterating opens the .log, reads it and closes it.
-
-    `end` is set after the last batch.
-    """
+    """The batches in a range of a .log. Iterating opens the .log, reads it and closes it."""
 
     log: FileInfo
     start: int
     stop: int
     chunk_bytes: int
     fills_wrapper_fields: bool
-    end: WalkEnd = field(init=False, repr=False)
+    end: WalkEnd = field(init=False, repr=False)  # set after the last batch
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Yields arrays of format.batch.BATCH with up to 16 384 rows each."""
@@ -369,11 +340,7 @@ def _first_true(entries: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 
 def _read_slots(info: FileInfo | None, layout: ModuleType) -> tuple[np.ndarray, int, int]:
-    """Returns the written slots of an index file.
-
-    Also returns the number of slots in the file, and the number of bytes after the last complete
-    slot.
-    """
+    """Returns an index's written slots, all slots, and the bytes after the last whole slot."""
     if info is None:
         return np.empty(0, layout.ENTRY), 0, 0
     data, size = file.read_data(info.path)

@@ -59,19 +59,13 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True)
 class SettingValue:
-    """The value of a setting, in the unit of the topic-level setting, and its source.
-
-    Attributes:
-        value: None if unknown or not set.
-        source_name: the setting's name in the source, such as log.roll.hours.
-        source: a message that says where the value comes from, or why it is unknown.
-    """
+    """The value of a setting, in the unit of the topic-level setting, and its source."""
 
     name: str
-    value: Value
+    value: Value  # None if unknown or not set
     origin: Origin
-    source_name: str
-    source: Message
+    source_name: str  # the name in the source, such as log.roll.hours
+    source: Message  # says where the value comes from, or why it is unknown
 
     @property
     def is_known(self) -> bool:
@@ -94,17 +88,7 @@ class SettingValue:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The settings of a broker, as far as its files and the user give them.
-
-    Attributes:
-        has_metadata_log: whether one of the opened log directories has the metadata log.
-        lacks_metadata_log: see Broker.lacks_metadata_log. If True, only values from the user are
-            known: typed values, and server.properties if `is_file_from_user`.
-        misses_metadata_log: whether the metadata log is missing although all log directories were
-            opened. See `_misses_metadata_log`.
-        is_file_from_user: whether the user put server.properties into the log directory. A broker
-            does not keep this file there.
-    """
+    """The settings of a broker, as far as its files and the user give them."""
 
     release: Release
     image: MetadataImage
@@ -113,9 +97,12 @@ class Settings:
     properties: Mapping[str, str] = field(default_factory=dict)
     properties_path: Path | None = None
     problems: tuple[Problem, ...] = ()
-    has_metadata_log: bool = False
+    has_metadata_log: bool = False  # one of the opened log directories has it
+    # see Broker.lacks_metadata_log; only values from the user are then known: typed values, and
+    # server.properties if `is_file_from_user`
     lacks_metadata_log: bool = False
-    misses_metadata_log: bool = False
+    misses_metadata_log: bool = False  # see `_misses_metadata_log`
+    # the user put server.properties into the log directory; a broker does not keep it there
     is_file_from_user: bool = False
 
     @property
@@ -211,13 +198,9 @@ def open_settings(
     release: Release = versions.NEWEST_RELEASE,
     overrides: Mapping[str, str] | None = None,
 ) -> Settings:
-    """Returns the settings of a broker.
+    """Returns the settings of a broker, with the `overrides` that the user typed, by any name.
 
-    Args:
-        overrides: the values that the user typed, by topic-level or broker-level name.
-
-    Raises:
-        RefusedSetting: the name of an override is neither a topic nor a broker setting.
+    Raises RefusedSetting if such a name is neither a topic nor a broker setting.
     """
     for name in overrides or {}:
         config_def.setting(name)

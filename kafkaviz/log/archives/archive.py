@@ -111,10 +111,8 @@ def stem(path: Path) -> str:
 def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -> Path:
     """Returns the directory that a path leads to. Unpacks an archive into the cache first.
 
-    A folder with remote segments becomes a view that looks like a broker directory.
-
-    Args:
-        on_progress: called with the number of bytes read so far. If it raises, the unpacking ends.
+    A folder with remote segments becomes a view that looks like a broker directory. `on_progress`
+    takes the number of bytes read so far. If it raises, the unpacking ends.
     """
     return tiered_view.open_directory(unpacked_root(path, on_progress))
 
@@ -245,10 +243,7 @@ def _unpack_root() -> Path:
 def _unpack_through_scratch_folder(
     path: Path, home: Path, on_progress: ProgressCallback | None
 ) -> None:
-    """Unpacks into a scratch folder, and then moves the result to `home`.
-
-    If the unpacking is interrupted, no folder looks complete.
-    """
+    """Unpacks into a scratch folder, and moves it to `home`, which is thus always complete."""
     try:
         with scratch_folder(home.parent) as scratch:
             folder = scratch / home.name
@@ -353,10 +348,7 @@ def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, 
 
 
 class _TimedFile(io.FileIO):
-    """The packed file. Reading it fails after a time limit.
-
-    The limit also stops a decompressor that reads on and on without producing any bytes.
-    """
+    """The packed file. A time limit also stops a decompressor that reads on without output."""
 
     def __init__(self, path: Path, budget: UnpackBudget) -> None:
         self._budget = budget
@@ -367,11 +359,7 @@ class _TimedFile(io.FileIO):
             super().__init__(path, opener=open_nonblocking)
 
     def readinto(self, buffer: Any) -> int | None:
-        """Implements RawIOBase.readinto.
-
-        Reads end at the archive's size. The local file of a remote archive has other data after
-        the archive.
-        """
+        """Ends at the archive's size: in a remote archive's local file, other data follow."""
         self._budget.check_time()
         remaining = max(0, self._size_bytes - self.tell())
         return super().readinto(memoryview(buffer)[:remaining])

@@ -100,10 +100,7 @@ class _MemberNotes:
 
 
 def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Yields files and directories with their content. Skips links, devices and the like.
-
-    Raises ValueError if the archive is damaged or a member has an unknown type.
-    """
+    """Yields files and folders with their content, not links or devices. Raises ValueError."""
     stream = TarStream(source, budget)
     global_fields = {}
     notes = _MemberNotes()
@@ -213,10 +210,7 @@ def _add_notes(notes: _MemberNotes, block: bytes) -> None:
 def _member(
     stream: TarStream, block: bytes, kind: bytes, size: int, notes: _MemberNotes
 ) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Yields the file or directory that a header describes, or nothing for another type.
-
-    Afterwards the stream is at the next header.
-    """
+    """Yields the file or folder of a header, if any. Moves the stream to the next header."""
     if kind not in TYPES:
         position = stream.position - BLOCK_BYTES
         raise BadArchive(message("archive.unknown_type", type=repr(kind), position=position))

@@ -81,10 +81,7 @@ class RemotePath:
 
 
 def parse(text: str) -> RemotePath | None:
-    """Returns the remote path that a text names, or None if the text is not an address.
-
-    Raises CannotOpen if the address cannot be used.
-    """
+    """Returns the remote path that a text names, or None. Raises CannotOpen if it is unusable."""
     match = _ADDRESS.fullmatch(text)
     if match is None:
         return None
@@ -126,10 +123,7 @@ def mirror_path(remote: RemotePath) -> Path:
 
 
 def local_path(text: str) -> Path:
-    """Returns the mirror path for a remote address. For any other text, returns Path(text).
-
-    Raises CannotOpen if the address cannot be used.
-    """
+    """Returns the mirror path of a remote address, else Path(text). Raises CannotOpen."""
     remote = parse(text)
     return mirror_path(remote) if remote else Path(text)
 
@@ -145,10 +139,7 @@ def may_hold_mirrored(directory: Path) -> bool:
 
 
 def mirrored_file(path: Path | str) -> Path | None:
-    """Returns the file in a mirror that a path refers to, directly or through a view's links.
-
-    None if the path is in neither a mirror nor a view.
-    """
+    """Returns the mirrored file that a path means, directly or through a view, or None."""
     text = str(path)
     mirrors, views = _roots()
     if text.startswith(mirrors):
@@ -177,10 +168,7 @@ def remote_path(path: PurePath | str) -> RemotePath | None:
 
 
 def localize(path: Path) -> Path:
-    """Translates a path in another machine's mirror into the path in this machine's mirror.
-
-    Any other path is returned unchanged.
-    """
+    """Translates a path in another machine's mirror to this one's; keeps any other path."""
     text = str(path)
     _, root, rest = text.partition(_MIRRORS)
     if not root or text.startswith(files_root()):

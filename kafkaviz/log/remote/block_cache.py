@@ -57,23 +57,17 @@ EVICTION_BYTES = 128 << 20  # fetched bytes between two checks of the limit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """A range of a local file, and the range of an object that it comes from.
-
-    Attributes:
-        object: the address of the object (s3://bucket/key), or the absolute path of a local file.
-            "" means the object that the local file mirrors.
-        object_length: the length of the range in the object. Equals `length` if not compressed.
-        codec: None, or "zstd" if the range of the object is one compressed frame.
-        object_bytes: the size of the object, or None if unknown.
-    """
+    """A range of a local file, and the range of an object that it comes from."""
 
     position: int
     length: int
+    # an address (s3://bucket/key), or the absolute path of a local file; "" means the object that
+    # the local file mirrors
     object: str
     object_position: int
-    object_length: int
-    codec: str | None = None
-    object_bytes: int | None = None
+    object_length: int  # in the object; equals `length` if not compressed
+    codec: str | None = None  # "zstd" if the range is one compressed frame
+    object_bytes: int | None = None  # the size of the object, or None if unknown
 
     @property
     def end(self) -> int:
@@ -83,12 +77,10 @@ class Extent:
 def make_file(
     path: Path, size_bytes: int, mtime_ns: int, extents: Sequence[Extent] | None = None
 ) -> None:
-    """Creates or replaces a file in a mirror. No block is fetched yet.
+    """Creates or replaces a file in a mirror folder, which exists. No block is fetched yet.
 
-    Args:
-        path: a path in the folder of mirrors. Its folder exists.
-        extents: the sources of all bytes, in order and without gaps. None means the object that the
-            path mirrors.
+    `extents` are the sources of all bytes, in order and without gaps. None means the object that
+    `path` mirrors.
     """
     blocks_path = _blocks_path(path)
     for extent in extents or own_extents(size_bytes):
@@ -221,10 +213,7 @@ class CachedFile(io.FileIO):
             raise file_system.changed(remote, position)
 
     def _read(self, position: int, end: int) -> Iterator[tuple[int, bytes]]:
-        """Yields (position, bytes) pairs that cover a range.
-
-        The first pair may begin before the range, and the last pair may end after the range.
-        """
+        """Yields (position, bytes) that cover a range, perhaps with bytes before and after it."""
         extents = [
             extent for extent in self._extents if extent.position < end and extent.end > position
         ]
@@ -443,11 +432,7 @@ class _Eviction:
         self._fetched_bytes = EVICTION_BYTES  # checks the limit before the first block
 
     def make_room(self, count: int) -> None:
-        """Makes room for `count` bytes that the caller will write.
-
-        Evicts blocks once per EVICTION_BYTES. Raises CannotOpen if the disk is full even without
-        blocks.
-        """
+        """Evicts once per EVICTION_BYTES. Raises CannotOpen if `count` bytes never fit."""
         limit_bytes = limit()
         with self._lock:
             self._fetched_bytes += count
@@ -472,18 +457,12 @@ def _is_full(folder: Path, count: int) -> bool:
 
 
 def limit() -> int:
-    """Returns how many bytes of blocks to keep: KAFKAVIZ_REMOTE_CACHE_BYTES, or 20 GiB.
-
-    Raises KafkavizError if the variable is not a number above 0.
-    """
+    """Returns the limit: KAFKAVIZ_REMOTE_CACHE_BYTES, or 20 GiB. Raises KafkavizError."""
     return environment.positive_number(LIMIT_VARIABLE, LIMIT_BYTES)
 
 
 def evict(limit_bytes: int) -> int:
-    """Removes the blocks of the least recently used files until the rest fits the limit.
-
-    Returns the number of bytes that become free once no process has these files open.
-    """
+    """Evicts the least recently used blocks until the rest fits. Returns the bytes to be freed."""
     files = sorted(_files_with_blocks(), key=lambda file: file[0])
     total_bytes = sum(size for _, _, size in files)
     if total_bytes <= limit_bytes:

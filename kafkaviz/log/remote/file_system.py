@@ -62,18 +62,12 @@ class Entry:
 
 @dataclass(slots=True)
 class RequestCount:
-    """Counts the requests of this process to remote stores.
+    """Counts the requests of this process to remote stores."""
 
-    Attributes:
-        listings: directory listings and existence checks. A listing counts once, although a store
-            needs one request per thousand files.
-        opens: requests for an object's size and time, before it is read.
-        reads: the number of ranges that were read.
-    """
-
+    # with existence checks; each counts once, although a store needs one request per 1000 files
     listings: int = 0
-    opens: int = 0
-    reads: int = 0
+    opens: int = 0  # requests for an object's size and time, before it is read
+    reads: int = 0  # ranges that were read
     read_bytes: int = 0
 
     @property
@@ -84,16 +78,11 @@ class RequestCount:
 
 @dataclass(frozen=True, slots=True)
 class RequestTime:
-    """The time that this process spent on requests to remote stores.
+    """The time that this process spent on requests to remote stores."""
 
-    Attributes:
-        requests: the number of requests for an object's size or ranges, without listings.
-        elapsed_ms: the sum of the requests' durations.
-    """
-
-    requests: int = 0
+    requests: int = 0  # for an object's size or ranges, without listings
     read_bytes: int = 0
-    elapsed_ms: float = 0.0
+    elapsed_ms: float = 0.0  # the sum of the requests' durations
 
     def __add__(self, other: "RequestTime") -> "RequestTime":
         return RequestTime(
@@ -123,10 +112,7 @@ os.register_at_fork(after_in_child=_forget_connections)
 
 
 def use_credentials(environment: Mapping[str, str]) -> None:
-    """Sets environment variables with which this process logs in to stores from now on.
-
-    In a Spark worker, the variables of the Spark session replace those of the machine.
-    """
+    """Sets the variables to log in to stores with; in a Spark worker, those of its session."""
     if all(os.environ.get(name) == value for name, value in environment.items()):
         return
     if "AWS_ACCESS_KEY_ID" in environment:
@@ -144,10 +130,7 @@ def forget_objects() -> None:
 
 
 def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
-    """Lists a directory, optionally with all subdirectories. Raises CannotOpen.
-
-    Returns [] if nothing is there.
-    """
+    """Lists a directory, or all below it; [] if nothing is there. Raises CannotOpen."""
     file_system = _file_system(directory)
     from pyarrow.fs import FileSelector, FileType
 
@@ -193,11 +176,8 @@ def _entry(key: str, info: "FileInfo") -> Entry:
 def entity_tag(remote: RemotePath, *, size_bytes: int | None = None) -> bytes | None:
     """Returns the ETag of an object's current version, or None if the store has no ETags.
 
-    Raises CannotOpen if the object does not exist or its size has changed. pyarrow's listings have
-    no ETags, so the ETag comes from the request for the object's size.
-
-    Args:
-        size_bytes: the object's size in the listing, or None if unknown.
+    Raises CannotOpen if the object does not exist or its size differs from the listed `size_bytes`.
+    pyarrow's listings have no ETags, so it comes from the request for the object's size.
     """
     try:
         return _open_sized(remote, 0, size_bytes).entity_tag
@@ -211,11 +191,7 @@ def entity_tag(remote: RemotePath, *, size_bytes: int | None = None) -> bytes | 
 def read_range(
     remote: RemotePath, position: int, length: int, *, size_bytes: int | None = None
 ) -> bytes:
-    """Reads `length` bytes of an object with one request. Raises CannotOpen.
-
-    Args:
-        size_bytes: the object's size in the listing, or None if unknown.
-    """
+    """Reads a range with one request. `size_bytes` is the listed size. Raises CannotOpen."""
     try:
         handle = _open_sized(remote, position, size_bytes)
         _count(reads=1)
@@ -353,12 +329,9 @@ def _count(*, listings: int = 0, opens: int = 0, reads: int = 0, read_bytes: int
 
 
 def _file_system(remote: RemotePath) -> "FileSystem":
-    """Returns the connection to a store. All threads share the connection.
+    """Returns the connection to a store, which all threads share.
 
-    Raises:
-        CannotOpen: this process may not access the address, or the store's client library is
-            missing.
-        MissingPackages: pyarrow is not installed.
+    Raises CannotOpen if access is refused or the store's client library missing; MissingPackages.
     """
     _refuse_outside(remote)
     store = remote.store
@@ -434,10 +407,7 @@ def _make_gs(store: Store) -> "FileSystem":
 
 
 def _make_abfs(store: Store) -> "FileSystem":
-    """Connects to Azure: abfs://CONTAINER@ACCOUNT.dfs.core.windows.net.
-
-    If the address has no account, the environment gives the account.
-    """
+    """Connects to abfs://CONTAINER@ACCOUNT.dfs.core.windows.net; the account may be a variable."""
     from pyarrow.fs import AzureFileSystem
 
     parameters = dict(store.parameters)

@@ -64,10 +64,7 @@ def refresh(path: Path) -> None:
 
 
 def prepare(path: Path) -> None:
-    """Ensures that the local copy of a remote file has the remote size and time.
-
-    Raises CannotOpen if the remote file does not exist.
-    """
+    """Gives the local copy of a remote file its size and time. Raises CannotOpen if missing."""
     remote = address.remote_path(path)
     if remote is None or _is_known(path):
         return
@@ -176,10 +173,7 @@ def _mirror_tree(root: Path, entries: Iterable[Entry]) -> None:
 
 
 def _prefetch(root: Path) -> None:
-    """Fetches in parallel the small files that opening a broker reads.
-
-    Ignores failures. A failure is reported when the file is read.
-    """
+    """Fetches in parallel the small files of a broker. Failures are reported when they are read."""
     paths = [root / name for name in OWN_FILES]
     with os.scandir(root) as children:
         paths += [Path(child.path, PARTITION_METADATA) for child in children if child.is_dir()]

@@ -49,21 +49,15 @@ _NEXT_STATES = {
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteLogSegment:
-    """A remote segment as its metadata describes it.
-
-    Attributes:
-        leader_epochs: the first offset of each epoch in this segment.
-        max_timestamp_ms: the largest timestamp of its records, or None if unknown.
-        size_bytes: the size of its .log, or None if unknown.
-    """
+    """A remote segment as its metadata describes it."""
 
     segment_id: str
     start_offset: int
     end_offset: int
-    leader_epochs: Mapping[int, int]
+    leader_epochs: Mapping[int, int]  # the first offset of each epoch in this segment
     state: str
-    max_timestamp_ms: int | None = None
-    size_bytes: int | None = None
+    max_timestamp_ms: int | None = None  # of its records; None if unknown
+    size_bytes: int | None = None  # of its .log; None if unknown
 
     @cached_property
     def _epochs(self) -> list[int]:
@@ -106,15 +100,10 @@ class _EpochSegments:
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteLogEvents:
-    """How many records __remote_log_metadata has about the segments of a topic-partition.
-
-    Attributes:
-        superseded: the number of records that a later record of the same segment replaces, plus all
-            records of deleted segments.
-    """
+    """How many records __remote_log_metadata has about the segments of a topic-partition."""
 
     total: int
-    superseded: int
+    superseded: int  # by a later record of the same segment; all records of deleted segments count
 
 
 class RemoteLogMetadataCache:
@@ -144,9 +133,7 @@ class RemoteLogMetadataCache:
     def update(self, segment_id: str, state: str, *, is_keyed: bool = False) -> None:
         """Sets the state of a segment. Ignores a state that cannot follow the present one.
 
-        Args:
-            is_keyed: whether the record has a key. Without a key, an update of an unannounced
-                segment is ignored.
+        An update without a key (`is_keyed`) is ignored if its segment was not announced.
         """
         segment = self.segments.get(segment_id)
         if segment is None:
@@ -180,10 +167,7 @@ class RemoteLogMetadataCache:
                 epoch_segments.remove(start_offset)
 
     def delete_all(self) -> None:
-        """Forgets all segments, because the topic-partition has been deleted.
-
-        RemotePartitionMetadataStore of Kafka 4.3.1 does the same.
-        """
+        """Forgets a deleted partition's segments, as RemotePartitionMetadataStore (4.3.1)."""
         self.deleted |= self.segments
         self.segments = {}
         self.unannounced = {}
@@ -199,17 +183,11 @@ class RemoteLogMetadataCache:
 
 @dataclass(frozen=True)
 class RemoteLogMetadata:
-    """The contents of the __remote_log_metadata partitions on one broker.
+    """The contents of the __remote_log_metadata partitions on one broker."""
 
-    Attributes:
-        caches: the remote segments by topic-partition.
-        deletions: the current state of each topic-partition's deletion.
-        problems: the errors of partitions that could not be read.
-    """
-
-    caches: Mapping[TopicIdPartition, RemoteLogMetadataCache]
-    deletions: Mapping[TopicIdPartition, str] = field(default_factory=dict)
-    problems: tuple[KafkavizError, ...] = ()
+    caches: Mapping[TopicIdPartition, RemoteLogMetadataCache]  # the remote segments
+    deletions: Mapping[TopicIdPartition, str] = field(default_factory=dict)  # current states
+    problems: tuple[KafkavizError, ...] = ()  # of partitions that could not be read
 
 
 def read_metadata(partitions: Iterable[Partition]) -> RemoteLogMetadata:

@@ -41,31 +41,24 @@ NEEDED = {LOCAL_TIERED_STORAGE: ("log", "index", "timeindex"), AIVEN: AIVEN_KIND
 
 @dataclass(frozen=True)
 class FilePart:
-    """A file of a segment, as a range of bytes in a stored file.
-
-    Attributes:
-        chunks: rows of remote_segment.CHUNK if the range is compressed in chunks, else None.
-    """
+    """A file of a segment, as a range of bytes in a stored file."""
 
     info: FileInfo
     position: int
     size_bytes: int
+    # rows of remote_segment.CHUNK if the range is compressed in chunks, else None
     chunks: np.ndarray | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
 class RemoteSegmentFiles:
-    """The files of a remote segment in the store.
-
-    Attributes:
-        files: the files, by kind. The kinds, such as INDEXES, are in format/remote_segment.py.
-    """
+    """The files of a remote segment in the store."""
 
     partition: TopicIdPartition
     start_offset: int
     segment_id: str
     layout: str
-    files: Mapping[str, FileInfo]
+    files: Mapping[str, FileInfo]  # by kind, such as INDEXES (format/remote_segment.py)
 
     @property
     def is_complete(self) -> bool:
@@ -74,10 +67,7 @@ class RemoteSegmentFiles:
 
     @cached_property
     def manifest(self) -> SegmentManifest | None:
-        """The segment's manifest in Aiven's layout. None in the other layout or without a manifest.
-
-        Raises CorruptFile if the manifest is invalid.
-        """
+        """The manifest in Aiven's layout; None without one. Raises CorruptFile if it is invalid."""
         info = self.files.get(MANIFEST)
         if info is None:
             return None
@@ -109,11 +99,8 @@ class RemoteSegmentFiles:
     def parts(self) -> dict[str, FilePart]:
         """Returns the segment's files, by kind, as they would be in a partition directory.
 
-        An empty .txnindex is left out, because a broker does not keep one.
-
-        Raises:
-            CannotOpen: the segment is incomplete or encrypted.
-            CorruptFile: its manifest is invalid.
+        An empty .txnindex is left out, because a broker does not keep one. Raises CannotOpen if the
+        segment is incomplete or encrypted, CorruptFile if its manifest is invalid.
         """
         if not self.is_complete:
             missing = next(kind for kind in NEEDED[self.layout] if kind not in self.files)
@@ -169,11 +156,7 @@ def may_be_store(names: Collection[str]) -> bool:
 
 
 def find_root(path: Path) -> Path | None:
-    """Returns the folder that contains the topics. None if `path` is not a store.
-
-    The result may be `path` itself, the folder of LocalTieredStorage in `path`, or a folder some
-    levels below.
-    """
+    """Returns the folder with the topics, some levels below `path`; None if not a store."""
     for _ in range(MAX_PREFIX_FOLDERS):
         if file.is_there(path / META_PROPERTIES):
             return None

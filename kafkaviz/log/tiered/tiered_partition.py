@@ -49,40 +49,26 @@ WITHOUT_METADATA = (SegmentPlace.REMOTE, SegmentPlace.UNFINISHED)  # in a store 
 
 @dataclass(frozen=True, kw_only=True)
 class TieredSegment:
-    """A segment as the local directory, the remote store and __remote_log_metadata describe it.
-
-    Attributes:
-        end_offset: the segment's last offset. None for the active segment, or if unknown.
-        state: the state according to __remote_log_metadata. None: no record is about the segment.
-        served_end_offset: the last offset that consumers read from the remote copy. None: they
-            read no offset from it.
-        event_count: the number of records in __remote_log_metadata that are about the segment.
-    """
+    """A segment as the local directory, the remote store and __remote_log_metadata describe it."""
 
     start_offset: int
-    end_offset: int | None
+    end_offset: int | None  # the last offset; None for the active segment, or if unknown
     place: SegmentPlace
     segment_id: str | None = None
     leader_epochs: Mapping[int, int] = field(default_factory=dict)
     log_bytes: int | None = None
-    state: str | None = None
+    state: str | None = None  # according to __remote_log_metadata; None: no record is about it
     stored: RemoteSegmentFiles | None = None
     is_local: bool = False
+    # the last one that consumers read remotely; None: they read none
     served_end_offset: int | None = None
     max_timestamp_ms: int | None = None
-    event_count: int = 0
+    event_count: int = 0  # records in __remote_log_metadata about the segment
 
 
 @dataclass(frozen=True, kw_only=True)
 class TieredPartition:
-    """The local and remote segments of a topic-partition, by start offset.
-
-    Attributes:
-        lineage: the (leader epoch, first offset) pairs of the log.
-        events: the number of metadata records about its segments, or None without metadata.
-        unannounced_segments: the number of stored segments that the metadata updates, but does not
-            announce.
-    """
+    """The local and remote segments of a topic-partition, by start offset."""
 
     directory: str
     topic_id: str | None
@@ -92,9 +78,9 @@ class TieredPartition:
     has_directory: bool = False  # a local directory has this topic id
     deleted_segments: int = 0  # segments whose deletion has finished, according to the metadata
     deletion: str | None = None  # the state of the partition's deletion, or None
-    lineage: tuple[tuple[int, int], ...] = ()
-    events: RemoteLogEvents | None = None
-    unannounced_segments: int = 0
+    lineage: tuple[tuple[int, int], ...] = ()  # the (leader epoch, first offset) pairs of the log
+    events: RemoteLogEvents | None = None  # about its segments; None without metadata
+    unannounced_segments: int = 0  # stored segments that the metadata only updates
     problems: tuple[KafkavizError, ...] = ()
 
     @property
@@ -154,14 +140,10 @@ class TieredPartition:
 
 @dataclass(frozen=True)
 class _BrokenSegment:
-    """A remote segment that cannot be read. `gap` has the missing offsets and the reason.
-
-    Attributes:
-        is_complete: whether the segment was completely copied, even if files are now missing.
-    """
+    """A remote segment that cannot be read. `gap` has the missing offsets and the reason."""
 
     gap: RemoteGap
-    is_complete: bool
+    is_complete: bool  # completely copied, even if files are now missing
 
 
 def _broken_segments(
@@ -251,9 +233,7 @@ def join_partition(
 ) -> TieredPartition:
     """Combines what store, metadata and local directory say about a topic-partition.
 
-    Args:
-        local: the partition directory, or None if there is none.
-        has_store: False if no store was given. Each copied segment then counts as stored.
+    Without a store (`has_store`), each copied segment counts as stored.
     """
     return _Join(name, stored, metadata, local, has_store=has_store).partition()
 
@@ -387,10 +367,7 @@ class _Join:
         return ends
 
     def _lineage(self) -> list[tuple[int, int]]:
-        """Returns the (leader epoch, first offset) pairs of the log.
-
-        They come from the local directory, else from the stored segment with the latest epochs.
-        """
+        """Returns the log's epochs: those of the directory, else the latest of the store."""
         if self._local is not None:
             path = self._local.path / LEADER_EPOCHS
             try:
@@ -410,10 +387,7 @@ class _Join:
             return []
 
     def _cache_of_store(self) -> RemoteLogMetadataCache:
-        """Returns metadata in which every complete segment of the store is a finished copy.
-
-        The segments with the latest leader epochs are added last.
-        """
+        """Returns metadata with every complete segment as a copy, the latest epochs last."""
         cache = RemoteLogMetadataCache()
         segments = [
             segment

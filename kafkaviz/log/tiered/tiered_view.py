@@ -50,48 +50,31 @@ _REFRESHED: dict[Path, float] = {}  # when this process last updated a view, by 
 
 @dataclass(frozen=True)
 class TieredState:
-    """Everything in a store and its broker directory.
+    """Everything in a store and its broker directory."""
 
-    Attributes:
-        store: None if only a broker directory was given.
-        local: the broker directory, or None for a store alone.
-        partitions: the partitions with remote segments or metadata, and the `directories` that
-            `read_state` was given. Sorted by directory name.
-        is_metadata_whole: whether all partitions of __remote_log_metadata were read to their ends.
-    """
-
-    store: Path | None
-    local: Path | None
+    store: Path | None  # None if only a broker directory was given
+    local: Path | None  # the broker directory, or None for a store alone
+    # those with remote segments or metadata, and the `directories` that `read_state` was given,
+    # sorted by directory name
     partitions: tuple[TieredPartition, ...]
     problems: tuple[KafkavizError, ...] = ()
-    is_metadata_whole: bool = True
+    is_metadata_whole: bool = True  # all of __remote_log_metadata was read to its ends
 
 
 @dataclass(frozen=True)
 class TieredOffsets:
-    """Two offsets that only a partition with tiered storage has.
+    """Two offsets that only a partition with tiered storage has."""
 
-    Attributes:
-        local_log_start: the base offset of the first local segment. None if the view has no broker
-            directory.
-        latest_tiered: the last copied offset, or None if nothing was copied.
-    """
-
-    local_log_start: int | None
-    latest_tiered: int | None
+    local_log_start: int | None  # of the first local segment; None without a broker directory
+    latest_tiered: int | None  # the last copied offset, or None if nothing was copied
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """Facts about a remote segment, recorded in the view.
+    """Facts about a remote segment, recorded in the view."""
 
-    Attributes:
-        layout: the layout of the store: LOCAL_TIERED_STORAGE or AIVEN.
-        manifest: the path of the segment's manifest. None in other layouts than Aiven's.
-    """
-
-    layout: str
-    manifest: Path | None = None
+    layout: str  # of the store: LOCAL_TIERED_STORAGE or AIVEN
+    manifest: Path | None = None  # the path of the segment's manifest in Aiven's layout
 
 
 def open_directory(path: Path) -> Path:
@@ -116,9 +99,7 @@ def locate(path: Path) -> Path:
 def open_view(store: Path, local: Path | None = None) -> Path:
     """Creates or updates the view of a store, alone or with a broker directory.
 
-    Raises:
-        CannotOpen: `store` is not a store, or a segment in it cannot be read.
-        CorruptFile: a manifest is invalid.
+    Raises CannotOpen if `store` is not one or a segment cannot be read, CorruptFile for a manifest.
     """
     for directory in filter(None, (store, local)):
         mirror.refresh(directory)
@@ -189,10 +170,7 @@ def view_folder(path: Path) -> Path | None:
 
 
 def own_folders(path: Path) -> tuple[Path, ...]:
-    """Returns two cache folders: the view that contains a path, and the view's fetched files.
-
-    Empty if the path is not in a view.
-    """
+    """Returns the view of a path, and the folder of its fetched files; () outside a view."""
     home = _home_of(path)
     return (home, fetched_folder(home)) if home else ()
 
@@ -319,15 +297,10 @@ def _log_starts(local: Path, problems: list[KafkavizError]) -> dict[tuple[str, i
 
 @dataclass(frozen=True)
 class _PartitionView:
-    """The view of one partition.
+    """The view of one partition."""
 
-    Attributes:
-        remote: the layout and the manifest's path of each remote segment, by base offset.
-        gaps: the offsets that are not shown.
-    """
-
-    remote: dict[str, list[str | None]]
-    gaps: tuple[RemoteGap, ...]
+    remote: dict[str, list[str | None]]  # layout and manifest by base offset
+    gaps: tuple[RemoteGap, ...]  # the offsets that are not shown
 
 
 def _sync(folder: Path, state: TieredState) -> dict[str, _PartitionView]:
