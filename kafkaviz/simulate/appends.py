@@ -43,26 +43,17 @@ NO_MARKER = -1
 
 @dataclass(frozen=True)
 class AppendChunk:
-    """Some batches of a log or workload, in offset order.
+    """Some batches of a log or workload, in offset order."""
 
-    Attributes:
-        rows: an array of INCOMING.
-        data: the bytes of all these batches one after another; None if only rows are generated.
-    """
-
-    rows: np.ndarray
-    data: bytes | memoryview | None = None
+    rows: np.ndarray  # an array of INCOMING
+    data: bytes | memoryview | None = None  # all these batches one after another; None: only rows
 
 
 class LogBytes(Protocol):
     """A store for the .log files of one partition, by base offset."""
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
-        """Appends bytes to a .log, and creates the file if it is new.
-
-        Args:
-            data: the bytes; None if only rows are generated.
-        """
+        """Appends bytes (None if only rows are generated) to a .log, which may be new."""
 
     def cut(self, base_offset: int, size_bytes: int) -> None:
         """Cuts a .log to this size."""

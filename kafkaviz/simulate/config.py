@@ -21,17 +21,12 @@ def _default(name: str, release: Release = config_def.ANY) -> Any:
 
 @dataclass(frozen=True)
 class IndexConfig:
-    """The two topic settings that decide the entries of a log's indexes.
+    """The two topic settings that decide the entries of a log's indexes."""
 
-    Attributes:
-        index_interval_bytes: index.interval.bytes: .log bytes between two entries.
-        segment_index_bytes: segment.index.bytes: size of each index file.
-        is_known: False if a setting is unknown and its field holds a substitute. The size of a
-            rebuilt index is then unknown too.
-    """
-
-    index_interval_bytes: int = _default("index.interval.bytes")
-    segment_index_bytes: int = _default("segment.index.bytes")
+    index_interval_bytes: int = _default("index.interval.bytes")  # .log bytes between entries
+    segment_index_bytes: int = _default("segment.index.bytes")  # size of each index file
+    # False if a setting is unknown and its field holds a substitute; the size of a rebuilt index is
+    # then unknown too
     is_known: bool = field(default=True, kw_only=True)
 
     @property
@@ -53,11 +48,9 @@ class LogConfig(IndexConfig):
     """The topic settings that decide a log's indexes and the rolls of its segments.
 
     Each field has the setting's name, with underscores instead of dots.
-
-    Attributes:
-        segment_bytes: internal.segment.bytes (4.1 and later) if it is set, else segment.bytes.
     """
 
+    # internal.segment.bytes (4.1 and later) if it is set, else segment.bytes
     segment_bytes: int = _default("segment.bytes")
     segment_ms: int = _default("segment.ms")
     segment_jitter_ms: int = _default("segment.jitter.ms")
@@ -78,10 +71,7 @@ class LogConfig(IndexConfig):
         return self.segment_ms
 
     def jitter_ms(self, random_int: Ints) -> Ints:
-        """Returns how many ms before segment.ms a segment rolls (LogConfig.randomSegmentJitter).
-
-        `random_int` is a random Java int per segment.
-        """
+        """Returns how early a segment rolls (LogConfig.randomSegmentJitter), from a Java int."""
         most_ms = min(self.segment_jitter_ms, self.segment_ms) if self.segment_jitter_ms else 1
         return abs(random_int) % most_ms
 
@@ -89,11 +79,7 @@ class LogConfig(IndexConfig):
 def log_config(
     settings: Mapping[str, Value], release: Release = versions.NEWEST_RELEASE
 ) -> LogConfig:
-    """Returns the settings of a log. A setting that is not given gets the release's default.
-
-    Args:
-        settings: values by topic setting (config_def.TOPIC_SETTINGS).
-    """
+    """Returns the settings of a log: topic settings, else the release's defaults."""
     known_values = dict(config_def.defaults(release))
     known_values |= {name: value for name, value in settings.items() if value is not None}
     if known_values.get("internal.segment.bytes") is not None:
@@ -105,29 +91,21 @@ def log_config(
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseBehaviour:
-    """How a release writes and loads a log. An attribute is True if its description applies.
-
-    Attributes:
-        first_offset_keys: an offset index entry holds the first offset of the indexed batches, not
-            the last (KAFKA-6530).
-        per_append: an append of many batches gets at most one index entry (KAFKA-806).
-        deep_time_offsets: a leader writes the offset of the record with the largest timestamp into
-            the time index, unless the batch is compressed. Later releases write the batch's last
-            offset.
-        checks_indexes: broker start-up checks the offset and time indexes, and rebuilds damaged
-            ones (KAFKA-7283).
-        swaps_indexes: the indexes of a finished .swap segment are renamed with it. Earlier releases
-            deleted and rebuilt them.
-        close_trims: closing any segment writes its last time entry and trims its indexes. Later
-            releases do so at a clean shutdown, only for the active segment.
-    """
+    """How a release writes and loads a log. An attribute is True if its comment applies."""
 
     release: Release
+    # an offset index entry holds the first offset of the indexed batches, not the last (KAFKA-6530)
     first_offset_keys: bool
-    per_append: bool
+    per_append: bool  # an append of many batches gets at most one index entry (KAFKA-806)
+    # a leader writes the offset of the record with the largest timestamp into the time index,
+    # unless the batch is compressed; later releases write the batch's last offset
     deep_time_offsets: bool
+    # start-up checks the offset and time indexes, and rebuilds damaged ones (KAFKA-7283)
     checks_indexes: bool
+    # the indexes of a finished .swap segment are renamed with it, not deleted and rebuilt
     swaps_indexes: bool
+    # closing any segment writes its last time entry and trims its indexes; later releases do so
+    # at a clean shutdown, only for the active segment
     close_trims: bool
 
 

@@ -35,16 +35,12 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """A segment at one moment.
-
-    Attributes:
-        since_bytes: Kafka's counter bytesSinceLastIndexEntry.
-    """
+    """A segment at one moment."""
 
     base_offset: int
     log_bytes: int
     batches: int
-    since_bytes: int
+    since_bytes: int  # Kafka's counter bytesSinceLastIndexEntry
     offset_entries: int
     time_entries: int
     index_bytes: int
@@ -55,28 +51,18 @@ class State:
 
 @dataclass(frozen=True, kw_only=True)
 class GrowthStep:
-    """One event, and the state of its segment before and after the event.
-
-    Attributes:
-        segment: index into LogGrowth.segments.
-        size_bytes: size of the batch that is appended or causes a roll.
-        last_offset: last offset of that batch.
-        timestamp_ms: largest timestamp of that batch.
-        reason: reason of a roll.
-        offset: target of a truncation.
-        words: Kafka's exception, for a failure.
-    """
+    """One event, and the state of its segment before and after the event."""
 
     kind: StepKind
-    segment: int
+    segment: int  # index into LogGrowth.segments
     before: State
     after: State
-    size_bytes: int = 0
-    last_offset: int = -1
-    timestamp_ms: int = -1
-    reason: RollReason | None = None
-    offset: int | None = None
-    words: str = ""
+    size_bytes: int = 0  # of the batch that is appended or causes a roll
+    last_offset: int = -1  # of that batch
+    timestamp_ms: int = -1  # the largest of that batch
+    reason: RollReason | None = None  # of a roll
+    offset: int | None = None  # target of a truncation
+    words: str = ""  # Kafka's exception, for a failure
 
     @property
     def has_offset_entry(self) -> bool:
@@ -92,17 +78,13 @@ class SegmentContents:
     """All batches and index entries that a segment gets until it is truncated.
 
     After the truncation, a new object with the same base offset follows.
-
-    Attributes:
-        batches: one tuple per batch: (position, size, last offset, largest timestamp).
-        offsets: entries of the offset index: (offset, position).
-        times: entries of the time index: (timestamp, offset).
     """
 
     base_offset: int
+    # tuples (position, size, last offset, largest timestamp)
     batches: list[tuple[int, int, int, int]] = field(default_factory=list)
-    offsets: list[tuple[int, int]] = field(default_factory=list)
-    times: list[tuple[int, int]] = field(default_factory=list)
+    offsets: list[tuple[int, int]] = field(default_factory=list)  # (offset, position)
+    times: list[tuple[int, int]] = field(default_factory=list)  # (timestamp, offset)
 
 
 @dataclass(frozen=True)

@@ -68,19 +68,13 @@ FULL_RECORDS = 4
 
 @dataclass(frozen=True)
 class PracticeLog:
-    """A log for a lesson.
-
-    Attributes:
-        batches: an array of ROW.
-        apart_ms: milliseconds between two records of a batch.
-        offset, timestamp_ms: an offset and a timestamp to search for.
-    """
+    """A log for a lesson."""
 
     log: LogView
-    batches: np.ndarray
-    apart_ms: int
-    offset: int
-    timestamp_ms: int
+    batches: np.ndarray  # an array of ROW
+    apart_ms: int  # milliseconds between two records of a batch
+    offset: int  # to search for
+    timestamp_ms: int  # to search for
 
 
 @cache
@@ -260,16 +254,11 @@ MARKERS = {"abort": ABORT, "commit": COMMIT}
 
 @dataclass(frozen=True)
 class CustomerLog:
-    """The log of a lesson after a clean shutdown.
+    """The log of a lesson after a clean shutdown."""
 
-    Attributes:
-        segments: the segments by base offset, the active one last.
-        producers: an array of producer_snapshot.PRODUCER.
-    """
-
-    segments: tuple[SegmentView, ...]
+    segments: tuple[SegmentView, ...]  # by base offset, the active one last
     log_end_offset: int
-    producers: np.ndarray
+    producers: np.ndarray  # an array of producer_snapshot.PRODUCER
 
 
 def day(number: int) -> int:
@@ -385,10 +374,7 @@ def _marker(kind: int) -> Record:
 def cleaned_segments(
     before: Sequence[SegmentView], cleaning: Cleaning, logs: Mapping[int, bytes]
 ) -> tuple[SegmentView, ...]:
-    """Returns the segments after a cleaning.
-
-    `logs` holds the bytes of each new .log by base offset.
-    """
+    """Returns the segments after a cleaning. `logs`: the new .log files, by base offset."""
     replaced = {base for segment in cleaning.segments for base in segment.sources}
     views = [
         _segment_view(

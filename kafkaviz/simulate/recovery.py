@@ -123,46 +123,29 @@ def offset_overflow(
 
 @dataclass(frozen=True, kw_only=True)
 class RecoveredSegment:
-    """The result of a segment's recovery.
-
-    Attributes:
-        size_bytes: size of the .log before the recovery.
-        valid_bytes: the position after the last valid batch, where the .log is cut.
-        stop_reason: "end": all was valid; "short", "torn" or "bad-length": as in format.walk;
-            "too-small": a batch is shorter than its header; "crc": a checksum is wrong; "marker": a
-            transaction marker cannot be read.
-        offset_entries: an array of offset_index.ENTRY.
-        time_entries: an array of time_index.ENTRY.
-        aborted: the transaction index, an array of txn_index.ENTRY.
-        max_timestamp_ms: the largest timestamp, or -1.
-        max_timestamp_offset: the last offset of the first batch with that timestamp, or -1.
-        next_offset: the offset after the last valid batch.
-        producers_end_offset: the offset after the last valid batch of magic 2, or None.
-        leader_epochs: (epoch, start offset) of each epoch that was given or is in the batches.
-        open_transactions: the first offset of each open transaction, by producer id.
-        exception: Kafka's exception that ended the recovery, or None. After an exception nothing is
-            cut or trimmed.
-        close_trims: see config.ReleaseBehaviour.
-    """
+    """The result of a segment's recovery."""
 
     base_offset: int
     config: IndexConfig
-    size_bytes: int
-    valid_bytes: int
+    size_bytes: int  # of the .log before the recovery
+    valid_bytes: int  # the position after the last valid batch, where the .log is cut
+    # "end": all was valid; "short", "torn", "bad-length": as in format.walk; "too-small": a batch
+    # is shorter than its header; "crc": a wrong checksum; "marker": an unreadable marker
     stop_reason: str
-    offset_entries: np.ndarray
-    time_entries: np.ndarray
-    aborted: np.ndarray
+    offset_entries: np.ndarray  # an array of offset_index.ENTRY
+    time_entries: np.ndarray  # an array of time_index.ENTRY
+    aborted: np.ndarray  # the transaction index, an array of txn_index.ENTRY
     max_timestamp_ms: int = UNKNOWN
-    max_timestamp_offset: int = UNKNOWN
-    next_offset: int = 0
-    producers_end_offset: int | None = None
-    leader_epochs: tuple[tuple[int, int], ...] = ()
+    max_timestamp_offset: int = UNKNOWN  # the last offset of the first batch with that timestamp
+    next_offset: int = 0  # the offset after the last valid batch
+    producers_end_offset: int | None = None  # after the last valid batch of magic 2
+    leader_epochs: tuple[tuple[int, int], ...] = ()  # those given, and those in the batches
+    # the first offset of each, by producer id
     open_transactions: MappingProxyType[int, int] = field(
         default_factory=lambda: MappingProxyType({})
     )
-    exception: BrokerException | None = None
-    close_trims: bool = True
+    exception: BrokerException | None = None  # ended the recovery; nothing is cut or trimmed then
+    close_trims: bool = True  # see config.ReleaseBehaviour
 
     @property
     def truncated_bytes(self) -> int:
@@ -190,10 +173,7 @@ class RecoveredSegment:
         return offset_index.build(self.offset_entries)
 
     def closed_timeindex(self) -> bytes:
-        """Returns the .timeindex after the segment was closed.
-
-        If an exception ended the recovery, closing adds the last time entry (up to 4.3).
-        """
+        """Returns the .timeindex after close; up to 4.3, an exception adds the last entry."""
         if self.exception and not self.close_trims:
             return self.timeindex()
         entries = self.time_entries

@@ -136,11 +136,7 @@ class RecoveryReason(NamedTuple):
 
 
 def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
-    """Returns the base offsets of the segments that an unclean shutdown makes Kafka recover.
-
-    These are the segment that contains the recovery point and all later segments
-    (LogLoader.recoverLog).
-    """
+    """Returns the segments from the recovery point on, which LogLoader.recoverLog recovers."""
     first = max((base for base in bases if base <= recovery_point), default=recovery_point)
     return [base for base in bases if base >= first]
 
@@ -150,9 +146,8 @@ def find_recovery_reason(
 ) -> RecoveryReason | None:
     """Returns why loading a log recovers a flushed segment; None if it is not recovered.
 
-    Raises:
-        CorruptBytes: a .txnindex entry has a version that Kafka does not know, so loading fails.
-            The error has Kafka's message.
+    Raises CorruptBytes, with Kafka's message, for an unknown version of a .txnindex entry: then
+    loading fails.
     """
     if not get("index"):
         return RecoveryReason("index-missing", message("index_check.index_missing"))

@@ -14,27 +14,16 @@ MAX_LOG_BYTES = 2**31 - 1
 
 @dataclass(frozen=True, kw_only=True)
 class StoredLog:
-    """A partition directory, and what the broker knows about it.
-
-    Attributes:
-        directory: the directory's name.
-        files: files of all kinds, without subdirectories.
-        recovery_point, log_start_offset: the values in the broker's checkpoints, or 0.
-        stray_reason: why the cluster's metadata does not assign the partition to this broker, or
-            None.
-        replay_error: the exception that the node throws while it applies the metadata log's
-            records, or None.
-        folders: the names of its subdirectories. Kafka fails if a file that it opens is a folder.
-    """
+    """A partition directory, and the broker's knowledge of it."""
 
     directory: str
-    files: tuple[FileView, ...]
+    files: tuple[FileView, ...]  # of all kinds, without subdirectories
     config: IndexConfig = field(default_factory=IndexConfig)
-    recovery_point: int = 0
-    log_start_offset: int = 0
-    stray_reason: Message | None = None
-    replay_error: str | None = None
-    folders: tuple[str, ...] = ()
+    recovery_point: int = 0  # the checkpointed value, or 0
+    log_start_offset: int = 0  # the checkpointed value, or 0
+    stray_reason: Message | None = None  # why the metadata does not assign it to this broker
+    replay_error: str | None = None  # the node's exception while it applies the metadata log
+    folders: tuple[str, ...] = ()  # names of subdirectories; Kafka fails if a file is a folder
 
     @property
     def topic(self) -> str:
@@ -48,44 +37,29 @@ ACTIONS = ("truncate", "rebuild", "delete", "create", "keep", "fail")
 
 @dataclass(frozen=True, kw_only=True)
 class StartupStep:
-    """One step of broker start-up. The steps of a partition are in order.
+    """One step of broker start-up. The steps of a partition are in order."""
 
-    Attributes:
-        partition: the directory's name; None if the step is about the broker directory itself.
-        segment: a base offset; None if the step is not about one segment.
-        action: "truncate" cuts a .log. "rebuild" rewrites or trims a file. "delete" removes a file,
-            or a directory if segment and file are None. "create" makes a directory with an empty
-            log. "keep" leaves a file: start-up would write the same bytes, or the file only
-            looks damaged. "fail" ends the broker.
-        cause: the reason as a word for programs, one of CAUSES.
-        why: the reason as a sentence for people.
-        file: the file's path relative to the broker directory; None if the step is not about one
-            file.
-        from_position: the position where "truncate" cuts the .log. For a full index, the position
-            of the entry that does not fit. Else None.
-        size_bytes: the bytes that "truncate" or "delete" removes; the file's size after "rebuild";
-            the size of an entry for a full index; None if unknown.
-        error: Kafka's exception, "class: message"; only for "fail".
-        way_out: advice for a person; only for "fail".
-        log_directory: the path of the log directory; None if it is unknown, or for a step about all
-            log directories.
-        takes_directory_offline: whether a "fail" only takes its log directory offline, as
-            LogManager (4.3.1) does after an IOException. The broker continues with its other log
-            directories.
-    """
-
-    partition: str | None = None
-    segment: int | None = None
+    partition: str | None = None  # None if the step is about the broker directory itself
+    segment: int | None = None  # a base offset; None if the step is not about one segment
+    # "truncate" cuts a .log. "rebuild" rewrites or trims a file. "delete" removes a file, or a
+    # directory if segment and file are None. "create" makes a directory with an empty log. "keep"
+    # leaves a file: start-up would write the same bytes, or the file only looks damaged. "fail"
+    # ends the broker.
     action: str
-    cause: str
-    why: Message
-    file: str | None = None
+    cause: str  # the reason as a word for programs, one of CAUSES
+    why: Message  # the reason as a sentence for people
+    file: str | None = None  # relative to the broker directory; None if not about one file
+    # where "truncate" cuts the .log; for a full index, the position of the entry that does not fit
     from_position: int | None = None
+    # the bytes that "truncate" or "delete" removes; the file's size after "rebuild"; the size of an
+    # entry for a full index; None if unknown
     size_bytes: int | None = None
-    error: str | None = None
-    way_out: Message | None = None
+    error: str | None = None  # Kafka's exception, "class: message"; only for "fail"
+    way_out: Message | None = None  # advice for a person; only for "fail"
+    # a "fail" only takes its log directory offline, as LogManager (4.3.1) does after an
+    # IOException; the broker continues with its other log directories
     takes_directory_offline: bool = False
-    log_directory: str | None = None
+    log_directory: str | None = None  # None if unknown, or for a step about all log directories
 
     @property
     def is_expected(self) -> bool:

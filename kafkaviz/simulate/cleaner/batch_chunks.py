@@ -62,22 +62,15 @@ class CleaningFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BatchChunk:
-    """Some batches of a log.
+    """Some batches of a log."""
 
-    Attributes:
-        data: the bytes of the batches, and some before and after them.
-        position: the byte of the .log where `data` begins.
-        batches: an array of format.batch.BATCH. In a row of magic 0 or 1, `base_offset` and
-            `record_count` describe the converted records.
-        bodies: an array of BODY, one row per batch.
-        decompressed: the decompressed records, and the records made from messages of magic 0 and 1.
-    """
-
-    data: np.ndarray
-    position: int
+    data: np.ndarray  # the bytes of the batches, and some before and after them
+    position: int  # the byte of the .log where `data` begins
+    # an array of format.batch.BATCH; in a row of magic 0 or 1, `base_offset` and `record_count`
+    # describe the converted records
     batches: np.ndarray
-    bodies: np.ndarray
-    decompressed: np.ndarray
+    bodies: np.ndarray  # an array of BODY, one row per batch
+    decompressed: np.ndarray  # with the records made from messages of magic 0 and 1
 
     def fault_of(self, row: int) -> CleaningFailed:
         """Returns Kafka's exception for a batch whose records cannot be read."""
@@ -305,14 +298,10 @@ class CleanedTransactions:
         self._queue = self._queue[np.argsort(self._queue["first_offset"], kind="stable")]
 
     def take(self, chunk: BatchChunk) -> tuple[np.ndarray, np.ndarray]:
-        """Finds the batches of a chunk that can be discarded. The chunks come in order.
+        """Returns which batches of the next chunk can be discarded, and the kept transactions.
 
-        Returns:
-            Whether each batch can be discarded; and an array of format.txn_index.ENTRY with the
-            aborted transactions whose marker stays.
-
-        Raises:
-            CleaningFailed: a marker cannot be read.
+        Those are the aborted transactions whose marker stays, an array of format.txn_index.ENTRY.
+        Raises CleaningFailed if a marker cannot be read.
         """
         batches = chunk.batches
         can_discard = np.zeros(len(batches), np.bool_)

@@ -47,36 +47,24 @@ OnRead = Callable[[int], None]
 
 @dataclass(frozen=True, kw_only=True)
 class CleanerConfig:
-    """The settings of a cleaning.
+    """The settings of a cleaning."""
 
-    Attributes:
-        log: the topic's settings.
-        most_keys: the number of keys that the map of one cleaner thread can hold.
-        io_buffer_bytes: the read buffer of one cleaner thread.
-    """
-
-    log: LogConfig
+    log: LogConfig  # the topic's settings
     delete_retention_ms: int
-    most_keys: int
-    io_buffer_bytes: int
+    most_keys: int  # the number of keys that the map of one cleaner thread can hold
+    io_buffer_bytes: int  # the read buffer of one cleaner thread
 
 
 @dataclass(frozen=True, kw_only=True)
 class CleaningRange:
-    """The part of a log that is cleaned.
+    """The part of a log that is cleaned."""
 
-    Attributes:
-        segments: all segments of the log by base offset, the active one last.
-        stop_offset: the base offset of the first segment that is not cleaned.
-        producers: the producers that the broker remembers, an array of producer_snapshot.PRODUCER.
-    """
-
-    segments: Sequence[SegmentView]
+    segments: Sequence[SegmentView]  # all segments of the log, the active one last
     log_start_offset: int
     high_watermark: int
     first_dirty_offset: int
-    stop_offset: int
-    producers: np.ndarray
+    stop_offset: int  # the base offset of the first segment that is not cleaned
+    producers: np.ndarray  # those that the broker remembers, an array of producer_snapshot.PRODUCER
 
     @cached_property
     def bases(self) -> list[int]:
@@ -110,72 +98,52 @@ class CleaningRange:
 
 @dataclass(frozen=True, kw_only=True)
 class CleanedSegment:
-    """A segment that the cleaner writes.
-
-    Attributes:
-        sources: the base offsets of the segments that it replaces.
-        txnindex: None if the file does not exist.
-    """
+    """A segment that the cleaner writes."""
 
     base_offset: int
-    sources: tuple[int, ...]
+    sources: tuple[int, ...]  # the base offsets of the segments that it replaces
     log_bytes: int
     index: bytes
     timeindex: bytes
-    txnindex: bytes | None
+    txnindex: bytes | None  # None if the file does not exist
 
 
 @dataclass(frozen=True, kw_only=True)
 class OffsetRanges:
-    """Ranges of record offsets.
-
-    Attributes:
-        ranges: first and last offset of each of the first LISTED_RANGES ranges, shape (ranges, 2).
-        count: the number of all ranges.
-    """
+    """Ranges of record offsets."""
 
     records: int
-    count: int
-    ranges: np.ndarray
+    count: int  # of all ranges
+    ranges: np.ndarray  # first and last offset of the first LISTED_RANGES, shape (ranges, 2)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cleaning:
-    """The result of one cleaning.
+    """The result of one cleaning."""
 
-    Attributes:
-        next_first_dirty_offset: the first dirty offset after the cleaning; unchanged if the map
-            cannot hold a key.
-        map_keys: the number of keys in the map.
-        passes: the number of cleanings, including this one, that it takes to map all keys of the
-            dirty part; None if a map cannot hold a single key.
-        tombstones, markers: the first LISTED_RANGES of those kept, shape (records, 3). The columns
-            are offset, delete horizon before the cleaning, and delete horizon after it (-1: none).
-        source_bytes: the size of the replaced .log files.
-        aborted_records: records removed because their transaction was aborted.
-        expired_tombstones: tombstones removed because their delete horizon has passed.
-        keyless_records: records removed because they have no key.
-        superseded_bytes: the bytes of all removed records except markers and aborted records,
-            without batch headers. For a compressed batch, its old size minus its new size.
-    """
-
-    next_first_dirty_offset: int
-    map_keys: int
+    next_first_dirty_offset: int  # unchanged if the map cannot hold a key
+    map_keys: int  # the number of keys in the map
+    # the number of cleanings, including this one, that it takes to map all keys of the dirty part;
+    # None if a map cannot hold a single key
     passes: int | None
     removed: OffsetRanges
     retained: OffsetRanges
-    aborted_records: int
+    aborted_records: int  # removed because their transaction was aborted
+    # the first LISTED_RANGES of those kept, shape (records, 3): offset, delete horizon before the
+    # cleaning, and delete horizon after it (-1: none)
     tombstones: np.ndarray
     tombstone_count: int
-    markers: np.ndarray
+    markers: np.ndarray  # like `tombstones`
     marker_count: int
     segments: tuple[CleanedSegment, ...]
-    source_bytes: int
+    source_bytes: int  # the size of the replaced .log files
     records_read: int
     records_written: int
-    keyless_records: int
-    expired_tombstones: int
+    keyless_records: int  # removed because they have no key
+    expired_tombstones: int  # removed because their delete horizon has passed
     removed_markers: int
+    # the bytes of all removed records except markers and aborted records, without batch headers;
+    # for a compressed batch, its old size minus its new size
     superseded_bytes: int
 
     @property
@@ -224,16 +192,13 @@ def clean(
     write: Write | None = None,
     on_read: OnRead | None = None,
 ) -> Cleaning:
-    """Returns the result of one cleaning.
+    """Returns the result of one cleaning. Raises CleaningFailed if Kafka's cleaner would throw.
 
     Args:
         offset_map: a map of an earlier cleaning, whose memory is used again.
         write: a function; write(base_offset, data) takes the next bytes of a new .log.
         on_read: a function; takes the number of bytes of each chunk that is read. Dirty chunks are
             read twice. If it raises, the cleaning ends.
-
-    Raises:
-        CleaningFailed: Kafka's cleaner would throw an exception.
     """
     if offset_map is None:
         offset_map = OffsetMap(config.most_keys)

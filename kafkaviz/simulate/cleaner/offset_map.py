@@ -35,24 +35,17 @@ _BYTE = np.uint64(8)
 
 
 class OffsetMap:
-    """Maps the keys of records to offsets.
-
-    Attributes:
-        hashes: two uint64 per slot.
-        offsets: the offset per slot; EMPTY for an unused slot.
-        most_keys: the map is full at this many keys.
-        seeds: two uint64 that all hashes depend on.
-    """
+    """Maps the keys of records to offsets."""
 
     def __init__(self, most_keys: int, seeds: bytes = _SEEDS) -> None:
-        self.most_keys = most_keys
-        self.seeds = np.frombuffer(seeds, np.uint64)
+        self.most_keys = most_keys  # the map is full at this many keys
+        self.seeds = np.frombuffer(seeds, np.uint64)  # two uint64 that all hashes depend on
         self.size = 0
         self._allocate(_FIRST_SLOTS)
 
     def _allocate(self, slots: int) -> None:
-        self.hashes = np.empty((slots, 2), np.uint64)
-        self.offsets = np.full(slots, EMPTY, np.int64)
+        self.hashes = np.empty((slots, 2), np.uint64)  # two uint64 per slot
+        self.offsets = np.full(slots, EMPTY, np.int64)  # EMPTY for an unused slot
 
     def make_room(self, more_keys: int) -> None:
         """Grows the table for `more_keys` additional keys, but not beyond `most_keys`."""

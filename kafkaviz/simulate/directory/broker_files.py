@@ -34,26 +34,19 @@ CALENDAR_MS = 146_097 * 86_400_000  # 400 years, after which the calendar repeat
 
 @dataclass(frozen=True, kw_only=True)
 class BrokerState:
-    """The broker's knowledge of its only log at the shutdown or crash.
-
-    Attributes:
-        clean: True after a clean shutdown; False after a crash.
-        log_start_offset: None if it is the first segment's base offset.
-        ended_ms: the time at which the files were written.
-        settings: topic settings by name.
-    """
+    """The broker's knowledge of its only log at the shutdown or crash."""
 
     release: Release
     topic: str
     partition: int
-    clean: bool
+    clean: bool  # False after a crash
     high_watermark: int
     recovery_point: int
-    log_start_offset: int | None
+    log_start_offset: int | None  # None if it is the first segment's base offset
     started_ms: int
-    ended_ms: int
+    ended_ms: int  # when the files were written
     seed: int = 0
-    settings: Mapping[str, Value] = field(default_factory=dict)
+    settings: Mapping[str, Value] = field(default_factory=dict)  # topic settings
 
 
 class Ids:
@@ -105,10 +98,7 @@ def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
 
 
 def bootstrap(release: Release, now_ms: int) -> bytes:
-    """Returns bootstrap.checkpoint as `kafka-storage format` writes it.
-
-    The file is a snapshot whose only record sets metadata.version.
-    """
+    """Returns bootstrap.checkpoint: a snapshot whose only record sets metadata.version."""
     feature = metadata.build_feature_level(
         metadata.FeatureLevel("metadata.version", versions.formatting_level(release))
     )

@@ -37,9 +37,8 @@ HOLE_BYTES = 4096  # aligned runs of zeros of this length take no space on disk
 def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
     """Returns the absolute path of the folder to write into.
 
-    Raises:
-        CannotOpen: the folder is an input or a directory that a broker may use, or is inside one.
-            Or a killed process left files in the folder.
+    Raises CannotOpen if it is an input or a directory that a broker may use, or is inside one; or
+    if a killed process left files in it.
     """
     out = out.absolute()
     advice = message("errors.name_another_folder")
@@ -129,14 +128,9 @@ def new_files(
 ) -> Generator[StagingFolder]:
     """Yields a folder to fill, and then moves its files into `out`.
 
-    After an error, no file and no new folder is left.
-
-    Args:
-        replacing_same: whether a file may replace an identical one. `out` must then hold no other
-            file of Kafka's.
-
-    Raises:
-        CannotOpen: same as `resolve_output`, or a file would replace a different one.
+    After an error, no file and no new folder is left. With `replacing_same`, a file may replace an
+    identical one, and `out` must hold no other file of Kafka's. Raises CannotOpen like
+    `resolve_output`, or if a file would replace a different one.
     """
     out = resolve_output(out, inputs)
     new_folders = [folder for folder in (out, *out.parents) if not folder.exists()]
@@ -202,10 +196,7 @@ def _refuse_other_files(out: Path, staging: Path) -> None:
 
 
 class DiskLogs:
-    """A LogBytes on disk. The first file creates the folder.
-
-    The file that was appended to last stays open until `close`.
-    """
+    """A LogBytes on disk. The last file that was appended to stays open until `close`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -278,10 +269,7 @@ class DiskLogs:
 
 
 def write(files: Iterable[FileView], folder: Path, existing_names: Container[str] = ()) -> None:
-    """Writes files into a folder, with their modification times.
-
-    Files in `existing_names` are on disk already; only their size and time are set.
-    """
+    """Writes files with their times; sets only size and time of those in `existing_names`."""
     for file in files:
         path = folder / file.name
         with translate_os_errors(path):

@@ -89,10 +89,7 @@ def find_unread(log: StoredLog) -> list[UnreadTail]:
 
 
 def count_valid(chunk: AppendChunk) -> int:
-    """Returns the number of batches before the first wrong checksum.
-
-    In a chunk without bytes, every checksum counts as right.
-    """
+    """Returns the number of batches before the first wrong checksum; all without bytes."""
     if chunk.data is None:
         return len(chunk.rows)
     rows = chunk.rows.copy()

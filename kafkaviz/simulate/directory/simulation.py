@@ -44,65 +44,40 @@ DIGEST_BYTES = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationPlan:
-    """The settings and appends of a log that is to be written.
+    """The settings and appends of a log that is to be written."""
 
-    Attributes:
-        directory: the name of the topic-partition.
-        settings: the settings that differ from the release's defaults, by topic setting.
-        start_ms: the time at which the partition is created.
-        chunks: a function that returns the appends; each call starts from the first append.
-        start_offset: the log end offset when the partition is created.
-        silent_ms: the time without appends at the end.
-        has_valid_checksums: whether all checksums are known to be right, as in a workload. If not,
-            they are checked.
-    """
-
-    directory: str
+    directory: str  # the name of the topic-partition
     config: LogConfig
     behaviour: ReleaseBehaviour
-    settings: Mapping[str, Value]
+    settings: Mapping[str, Value]  # those that differ from the release's defaults
     seed: int
-    start_ms: int
-    chunks: Callable[[], Iterator[AppendChunk]]
-    start_offset: int = 0
-    silent_ms: int = 0
+    start_ms: int  # when the partition is created
+    chunks: Callable[[], Iterator[AppendChunk]]  # returns all appends
+    start_offset: int = 0  # the log end offset when the partition is created
+    silent_ms: int = 0  # the time without appends at the end
     is_leader: bool = True
-    has_valid_checksums: bool = True
+    has_valid_checksums: bool = True  # known to be right, as in a workload; else checked
 
 
 @dataclass(frozen=True)
 class SimulatedSegment:
-    """A segment that was written.
-
-    Attributes:
-        log_bytes: the size of the .log without preallocated bytes.
-        offset_index: an array of offset_index.ENTRY.
-        time_index: an array of time_index.ENTRY.
-        roll_reason: None for the active segment, or if no roll rule ended the segment.
-    """
+    """A segment that was written."""
 
     base_offset: int
-    log_bytes: int
-    offset_index: np.ndarray
-    time_index: np.ndarray
-    roll_reason: RollReason | None
+    log_bytes: int  # without preallocated bytes
+    offset_index: np.ndarray  # an array of offset_index.ENTRY
+    time_index: np.ndarray  # an array of time_index.ENTRY
+    roll_reason: RollReason | None  # None for the active segment, or without a roll
 
 
 @dataclass(frozen=True, kw_only=True)
 class Simulated:
-    """A simulated broker directory with one topic-partition.
+    """A simulated broker directory with one topic-partition."""
 
-    Attributes:
-        directory: the name of the topic-partition.
-        segments: ordered by base offset.
-        events: everything that happened except appends, such as rolls, in order.
-        files: all files; a file's name is its path in the broker directory.
-    """
-
-    directory: str
-    segments: tuple[SimulatedSegment, ...]
-    events: tuple[Event, ...]
-    files: tuple[FileView, ...]
+    directory: str  # the name of the topic-partition
+    segments: tuple[SimulatedSegment, ...]  # ordered by base offset
+    events: tuple[Event, ...]  # everything except appends, such as rolls, in order
+    files: tuple[FileView, ...]  # a name is a path in the broker directory
     log_start_offset: int
     log_end_offset: int
 
@@ -111,12 +86,9 @@ class Simulated:
         return self.log_end_offset > self.log_start_offset
 
     def write(self, folder: Path | str) -> Path:
-        """Writes the broker directory into a folder, and returns the folder's path.
+        """Writes the broker directory into a folder, new or not, and returns the folder's path.
 
-        Creates the folder if it does not exist.
-
-        Raises:
-            CannotOpen: the folder may belong to a broker, or already contains one of the files.
+        Raises CannotOpen if it may belong to a broker, or already contains one of the files.
         """
         with new_files(Path(folder)) as staging:
             write(self.files, staging.path)
@@ -168,12 +140,7 @@ def simulate(
 def open_workload(
     workload: Workload | Path | str, version: str | None = None, overrides: Iterable[str] = ()
 ) -> Workload:
-    """Returns a workload, given by the name of a preset or the path of a file.
-
-    Args:
-        version: Kafka's release instead of the workload's, see workload.load.
-        overrides: the names of settings that will be replaced, see workload.load.
-    """
+    """Returns a workload by the name of a preset or the path of a file; see workload.load."""
     if isinstance(workload, Workload):
         return workload
     if workload in PRESETS:
@@ -244,9 +211,7 @@ def plan_log(
 ) -> SimulationPlan:
     """Returns the plan that appends the batches of an existing log to a new one.
 
-    Args:
-        log_settings: the settings of the existing log.
-        settings: settings that replace some of `log_settings`, as for `simulate`.
+    `settings` replace some of the existing log's `log_settings`, as for `simulate`.
     """
     behaviour = release_behaviour(release)
     topic_settings = _settings(dict(log_settings), settings, release)

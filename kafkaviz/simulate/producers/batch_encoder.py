@@ -151,10 +151,7 @@ def put_digits(data: np.ndarray, position: int, number: int, count: int) -> None
 
 @njit(cache=True)
 def put_hex(data: np.ndarray, position: int, number: np.uint64, count: int) -> None:
-    """Writes `count` hexadecimal digits of a number.
-
-    The lowest digit comes first. After 16 digits, the digits repeat.
-    """
+    """Writes `count` hexadecimal digits, the lowest first; after 16 digits they repeat."""
     for place in range(count):
         digit = np.int64((number >> np.uint64(4 * (place % 16))) & np.uint64(15))
         data[position + place] = np.uint8(48 + digit if digit < 10 else 87 + digit)

@@ -42,27 +42,22 @@ _CELL_MASK = np.uint64((1 << ONE_BITS) - 1)
 
 @dataclass(frozen=True)
 class Spread:
-    """The distribution of a random integer.
+    """The distribution of a random integer."""
 
-    Attributes:
-        shape: CONSTANT (always the mean), UNIFORM (from least to most), EXPONENTIAL or LOGNORMAL.
-        sigma: standard deviation of the logarithm, for LOGNORMAL.
-    """
-
+    # CONSTANT (the mean), UNIFORM (from least to most), EXPONENTIAL, LOGNORMAL
     shape: str = CONSTANT
     mean: float = 1
     least: int = 0
     most: int = MAX_NUMBER
-    sigma: float = 1.0
+    sigma: float = 1.0  # standard deviation of the logarithm, for LOGNORMAL
 
 
 @lru_cache(maxsize=256)
 def table(spread: Spread) -> np.ndarray:
     """Returns the read-only table of a distribution, for `draw_number`.
 
-    Returns:
-        int64 of shape (CELLS + 3,): the smallest number; the largest number; CELLS + 1 quantiles,
-        each times 256.
+    int64 of shape (CELLS + 3,): the smallest number; the largest number; CELLS + 1 quantiles times
+    256.
     """
     with localcontext() as context:
         context.prec = _DIGITS
@@ -73,8 +68,7 @@ def table(spread: Spread) -> np.ndarray:
 def rank_table(count: int, exponent: float) -> np.ndarray:
     """Returns a table like `table`, for ranks from 1 to `count` (Zipf's law within some percent).
 
-    Args:
-        exponent: rank r has the weight 1 / r^exponent; 0 makes all ranks equally likely.
+    Rank r has the weight 1 / r^exponent; 0 makes all ranks equally likely.
     """
     with localcontext() as context:
         context.prec = _DIGITS
@@ -145,11 +139,7 @@ def mix(number: np.uint64) -> np.uint64:
 
 @njit(cache=True)
 def stream(parent: np.uint64, number: int) -> np.uint64:
-    """Derives a stream of random numbers from a parent stream.
-
-    The parent of a batch's stream is the seed. The parent of a record's stream is its batch's
-    stream.
-    """
+    """Derives a random stream from a parent: a batch's from the seed, a record's from its batch."""
     return mix(parent + _GOLDEN * (np.uint64(number) + _UINT64_ONE))
 
 
@@ -170,10 +160,7 @@ def draw_number(numbers: np.ndarray, draw: np.uint64) -> int:
 
 @njit(cache=True)
 def happens(draw: np.uint64, threshold: int) -> bool | np.bool_:
-    """Returns whether an event of probability threshold / 2^32 happens.
-
-    The low 32 bits of `draw` decide.
-    """
+    """Returns whether the low 32 bits of `draw` hit the probability threshold / 2^32."""
     return np.int64(draw & np.uint64(0xFFFFFFFF)) < threshold
 
 

@@ -60,9 +60,8 @@ def chunks(
         payload: whether chunks have bytes. If not, crc is 0; compressed batches are built anyway,
             for their size.
 
-    Raises:
-        KafkavizError: the release does not know a codec or batches of magic 2, or a phase begins
-            after the 100 years.
+    Raises KafkavizError if the release does not know a codec or batches of magic 2, or a phase
+    begins after the 100 years.
     """
     state, producers = _begin(workload, seed)
     for number, phase in enumerate(workload.phases, start=1):

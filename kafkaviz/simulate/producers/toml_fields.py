@@ -36,13 +36,10 @@ _DURATION = re.compile(r"(-?[0-9]{1,15}(?:\.[0-9]{1,9})?) ?(d|h|min|s|ms)")
 
 
 class ValueCodec(NamedTuple):
-    """Two functions that read and write a kind of value.
+    """Two functions that read and write a kind of value."""
 
-    `read` takes a TOML value and its location, for errors. `write` returns TOML text.
-    """
-
-    read: Callable[[object, Message], Any]
-    write: Callable[[Any], str]
+    read: Callable[[object, Message], Any]  # takes a TOML value and its location, for errors
+    write: Callable[[Any], str]  # returns TOML text
 
 
 @dataclass(frozen=True)
@@ -73,13 +70,12 @@ def read_table(
 ) -> T:
     """Reads a TOML table into an object of `table_class`.
 
+    Raises KafkavizError for an unknown key, a missing key, or a value of the wrong kind.
+
     Args:
         where: the file and the table, for errors.
         key_of: the name of the message that locates a key, from parameters `where` and `key`.
         values: attributes of the object that the table need not contain.
-
-    Raises:
-        KafkavizError: the table has an unknown key, lacks a key, or has a value of the wrong kind.
     """
     if not isinstance(table, dict):
         raise toml_error(where, message("toml.is_no_table", value=value_text(table)))

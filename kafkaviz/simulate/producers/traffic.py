@@ -28,25 +28,17 @@ _HUNDRED = Spread(mean=100)
 
 @dataclass(frozen=True)
 class RecordKeys:
-    """A number of different keys; each is a prefix and digits.
-
-    Attributes:
-        zipf: the r-th key is drawn with the weight 1 / r^zipf; 0 makes all keys equally likely.
-        in_turn: whether keys are taken one after another instead of at random.
-    """
+    """A number of different keys; each is a prefix and digits."""
 
     count: int
-    zipf: float = 0.0
-    in_turn: bool = False
+    zipf: float = 0.0  # weight 1 / r^zipf for the r-th key; 0: equally likely
+    in_turn: bool = False  # one after another instead of at random
     prefix: str = "key-"
 
 
 @dataclass(frozen=True)
 class Header:
-    """A record header. Its value has `size_bytes` hexadecimal digits.
-
-    If `size_bytes` is None, the value is null.
-    """
+    """A record header. Its value has `size_bytes` hexadecimal digits; None: a null value."""
 
     name: str
     size_bytes: int | None = None
@@ -54,10 +46,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Bursts:
-    """Bursts and pauses: all records come within `on_ms`, none in the following `off_ms`.
-
-    The phase's rate is the average over bursts and pauses.
-    """
+    """All records come within `on_ms`, none in the next `off_ms`; the rate is the average."""
 
     on_ms: int
     off_ms: int
@@ -73,17 +62,11 @@ class TimestampShift:
 
 @dataclass(frozen=True)
 class TransactionTraffic:
-    """Transactions: each producer sends some batches, then its coordinator writes a marker.
+    """Transactions: each producer sends some batches, then its coordinator writes a marker."""
 
-    Attributes:
-        batches: number of batches in a transaction.
-        abort_share: fraction of the transactions that end with ABORT.
-        leave_open: whether the open transactions at the end of the phase get no marker.
-    """
-
-    batches: Spread = _UNIT_SPREAD
-    abort_share: float = 0.0
-    leave_open: bool = False
+    batches: Spread = _UNIT_SPREAD  # in a transaction
+    abort_share: float = 0.0  # transactions that end with ABORT
+    leave_open: bool = False  # the open transactions at the end of the phase get no marker
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,21 +75,6 @@ class Phase:
 
     The phase ends at the first limit that is reached: `duration_ms`, `records`, `batches`, or
     `size_bytes` (before compression).
-
-    Attributes:
-        rate: average amount of `rate_of` per second.
-        arrivals: "even", or "by-chance" with random waits between batches.
-        rate_of: records, bytes before compression, or batches.
-        batch_bytes: limit of a batch before compression. A record that would exceed the limit
-            starts a new batch.
-        timestamps: "create": the time of each record; "none": -1.
-        clock_ahead_ms: the producers' clock minus the broker's.
-        events_from_ms: the first timestamp, by default the start of the phase.
-        events_speed: ms by which timestamps advance per ms of the clock.
-        late: lowers the timestamps of a fraction of the records.
-        future: raises the timestamps of a fraction of the records.
-        delay_ms: time from a batch's last record to its arrival at the broker.
-        fetch_batches: number of batches per append; more than 1 only on a follower.
     """
 
     name: str = ""
@@ -115,27 +83,27 @@ class Phase:
     records: int | None = None
     batches: int | None = None
     size_bytes: int | None = None
-    rate: float = 1.0
-    rate_of: str = RECORDS
-    arrivals: str = EVEN
+    rate: float = 1.0  # average amount of `rate_of` per second
+    rate_of: str = RECORDS  # records, bytes before compression, or batches
+    arrivals: str = EVEN  # "even", or "by-chance" with random waits between batches
     bursts: Bursts | None = None
     records_per_batch: Spread = _UNIT_SPREAD
-    batch_bytes: int = REQUEST_BYTES
+    batch_bytes: int = REQUEST_BYTES  # before compression; a record that exceeds it starts a batch
     value_bytes: Spread = _HUNDRED
     null_share: float = 0.0
     content: str = TEXT
     keys: RecordKeys | None = None
     headers: tuple[Header, ...] = ()
     codec: str = "none"
-    timestamps: str = CREATE
-    clock_ahead_ms: int = 0
-    events_from_ms: int | None = None
-    events_speed: float = 1.0
-    late: TimestampShift | None = None
-    future: TimestampShift | None = None
-    delay_ms: int = 0
+    timestamps: str = CREATE  # "create": the time of each record; "none": -1
+    clock_ahead_ms: int = 0  # the producers' clock minus the broker's
+    events_from_ms: int | None = None  # the first timestamp; None: the phase's start
+    events_speed: float = 1.0  # ms by which timestamps advance per ms of the clock
+    late: TimestampShift | None = None  # lowers the timestamps of a fraction of the records
+    future: TimestampShift | None = None  # raises some timestamps
+    delay_ms: int = 0  # from a batch's last record to its arrival at the broker
     producers: int = 1
     idempotent: bool = True
     transactions: TransactionTraffic | None = None
     leader_epoch: int = 0
-    fetch_batches: int = 1
+    fetch_batches: int = 1  # batches per append; more than 1 only on a follower

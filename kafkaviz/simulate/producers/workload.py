@@ -198,13 +198,12 @@ def load(
 ) -> Workload:
     """Reads a workload from a TOML text or a file.
 
+    Raises KafkavizError if it is invalid. One line names the file (or `name`) and the key.
+
     Args:
         name: names a TOML text in errors.
         version: Kafka's release instead of the workload's. Settings are checked against it.
         overrides: names of settings that will be replaced, so their values are not checked.
-
-    Raises:
-        KafkavizError: the workload is invalid. One line names the file (or `name`) and the key.
     """
     if isinstance(source, Path):
         return load(_file_text(source), source.name, version, overrides)
@@ -334,10 +333,7 @@ def _phase_lines(phase: Phase) -> list[str]:
 def _settings(
     table: object, workload: Workload, where: Message, overrides: Iterable[str]
 ) -> tuple[tuple[str, Value], ...]:
-    """Returns pairs of topic setting and value, read from a table and checked by the release.
-
-    Skips settings that an override replaces.
-    """
+    """Returns (topic setting, value) pairs, checked by the release, without the overridden ones."""
     if not isinstance(table, dict):
         raise toml_error(where, message("toml.is_no_table", value=value_text(table)))
     try:

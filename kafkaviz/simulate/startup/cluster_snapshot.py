@@ -65,10 +65,7 @@ def newest(file_names: Iterator[str]) -> str | None:
 
 
 def steps(log: StoredLog, loader: LogLoader) -> Iterator[StartupStep]:
-    """Yields the steps on the snapshots, and the steps that the snapshots cause on the log.
-
-    `loader` must have loaded the log before.
-    """
+    """Yields the steps on snapshots, and those that they cause on the log that `loader` loaded."""
     files = {file.name: file for file in log.files}
     snapshots = []
     for name in sorted(files):

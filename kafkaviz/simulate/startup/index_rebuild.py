@@ -28,16 +28,11 @@ BEFORE_ALL = -1  # a log start below every offset, so that no snapshot is droppe
 
 @dataclass(frozen=True)
 class RebuiltSegment:
-    """A segment after recovery and close.
-
-    Attributes:
-        has_txnindex: whether the segment had a .txnindex. Kafka then writes one, even if it is
-            empty.
-    """
+    """A segment after recovery and close."""
 
     base_offset: int
     recovered_segment: RecoveredSegment
-    has_txnindex: bool
+    has_txnindex: bool  # had one before; Kafka then writes one, even if it is empty
 
     def files(self) -> dict[str, bytes]:
         stem = file_stem(self.base_offset)
@@ -51,10 +46,7 @@ class RebuiltSegment:
 
 
 class RebuildRefusal(Exception):
-    """The error for a segment that Kafka's recovery cannot finish.
-
-    Has the path of the .log, Kafka's exception, and the consequence for broker start-up.
-    """
+    """The error for a .log whose recovery fails: Kafka's exception, and its effect on start-up."""
 
     def __init__(self, file: str, exception: BrokerException, consequence: Message) -> None:
         super().__init__(f"{file}: {exception}; {consequence}")
@@ -66,10 +58,7 @@ class RebuildRefusal(Exception):
 def rebuild(
     log: StoredLog, base_offsets: Sequence[int], behaviour: ReleaseBehaviour = NEWEST
 ) -> Iterator[RebuiltSegment]:
-    """Yields the rebuilt segments with these base offsets, in order.
-
-    Raises RebuildRefusal if the recovery cannot finish a segment.
-    """
+    """Yields the rebuilt segments in order. Raises RebuildRefusal if a recovery cannot finish."""
     directory = LoadedDirectory(log, behaviour)
     open_transactions = None
     for base in sorted(base_offsets):

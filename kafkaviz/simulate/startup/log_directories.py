@@ -28,17 +28,11 @@ from kafkaviz.simulate.steps import StartupStep, fail_step
 
 @dataclass(frozen=True, kw_only=True)
 class StartDirectory:
-    """A log directory before broker start-up.
+    """A log directory before broker start-up."""
 
-    Attributes:
-        path: the path given on the command line.
-        is_metadata_directory: whether the settings say that this is the metadata log directory, or
-            it holds the metadata log.
-    """
-
-    path: str
+    path: str  # as given on the command line
     files: OwnFiles
-    is_metadata_directory: bool = False
+    is_metadata_directory: bool = False  # the settings say so, or it holds the metadata log
 
 
 def directory_steps(

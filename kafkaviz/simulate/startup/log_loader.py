@@ -55,9 +55,7 @@ class Overflow(Exception):
 class LogLoader:
     """Loads one log at broker start-up; `run` returns the steps.
 
-    Args:
-        why: the cause of each step that recovers an unflushed segment: a key of steps.CAUSES, by
-            default "unflushed".
+    `why` is the cause of each step that recovers an unflushed segment: a key of steps.CAUSES.
     """
 
     def __init__(

@@ -73,10 +73,7 @@ class LoadedDirectory:
         ]
 
     def files_with_suffix(self, suffix: str) -> list[tuple[str, int]]:
-        """Returns (name, offset in the name) of each file with a suffix.
-
-        Raises LoadFailed if such a name has no offset, as Kafka then fails to load the log.
-        """
+        """Returns (name, offset) of each file with a suffix. Raises LoadFailed without offset."""
         return [
             (name, self.parse_offset(name)) for name in self.files if name.endswith(f".{suffix}")
         ]
@@ -115,11 +112,7 @@ class LoadedDirectory:
                 self.fail_at_folder(name, is_mapped=kind in ("index", "timeindex"))
 
     def fail_at_folder(self, name: str, *, is_mapped: bool = False) -> NoReturn:
-        """Raises LoadFailed, because a folder has the name of a file.
-
-        Kafka's exception is FileNotFoundException for a memory-mapped file (`is_mapped`), else
-        FileSystemException.
-        """
+        """Raises LoadFailed for a folder with a file's name; `is_mapped`: memory-mapped."""
         path = f"{self.name}/{name}"
         exception = BrokerException("java.nio.file.FileSystemException", f"{path}: Is a directory")
         if is_mapped:

@@ -31,15 +31,11 @@ METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"  # Uuid.METADATA_TOPIC_ID
 
 @dataclass(frozen=True)
 class Restart:
-    """The steps of the next start-up, for a broker directory or one partition.
+    """The steps of the next start-up, for a broker directory or one partition."""
 
-    Attributes:
-        clean: whether .kafka_cleanshutdown exists.
-        starts: whether the broker starts, possibly without some of its log directories. For one
-            partition: whether its log lets the broker start.
-    """
-
-    clean: bool
+    clean: bool  # whether .kafka_cleanshutdown exists
+    # whether the broker starts, possibly without some of its log directories; for one partition,
+    # whether its log lets the broker start
     starts: bool
     steps: tuple[StartupStep, ...]
 
@@ -178,10 +174,7 @@ def _end_in_offline(
 
 
 def is_stray_for_sure(step: StartupStep) -> bool:
-    """Returns whether a step says that its partition certainly becomes stray.
-
-    False if that is uncertain, because the cluster's metadata is missing.
-    """
+    """Returns whether a partition becomes stray, with no doubt for lack of cluster metadata."""
     return step.cause == "becomes-stray" and step.why.key == "start.becomes_stray"
 
 

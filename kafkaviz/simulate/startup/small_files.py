@@ -151,10 +151,7 @@ def _unreadable(path: str) -> BrokerException:
 
 
 def checkpoint_fault(data: bytes) -> CorruptBytes | None:
-    """Returns the fault that CheckpointFile finds in a checkpoint, or None.
-
-    Raises CannotOpen if the file has too many lines to be read here.
-    """
+    """Returns CheckpointFile's refusal, or None. Raises CannotOpen for too many lines."""
     try:
         checkpoint.parse_offsets(data)
     except CorruptBytes as refusal:
@@ -163,11 +160,9 @@ def checkpoint_fault(data: bytes) -> CorruptBytes | None:
 
 
 def checkpoint_consequence(name: str, refusal: CorruptBytes, *, has_replicas: bool) -> Message:
-    """Returns a text: what broker start-up does because of a damaged checkpoint.
+    """Returns as a text how broker start-up reacts to a damaged checkpoint.
 
-    Args:
-        has_replicas: whether the directory holds a replica in use. If not,
-            replication-offset-checkpoint is not read.
+    Without a replica in use (`has_replicas`), replication-offset-checkpoint is not read.
     """
     if name == names.HIGH_WATERMARK_CHECKPOINT and not has_replicas:
         return UNREAD
@@ -180,12 +175,7 @@ def checkpoint_consequence(name: str, refusal: CorruptBytes, *, has_replicas: bo
 def checkpoint_steps(contents: Mapping[str, bytes], *, has_replicas: bool) -> Iterator[StartupStep]:
     """Yields a "fail" step for each damaged checkpoint that Kafka does not tolerate.
 
-    Args:
-        contents: the bytes of each existing checkpoint, by file name.
-        has_replicas: whether the directory holds a replica in use.
-
-    Raises:
-        CannotOpen: a checkpoint has too many lines to be read here.
+    `contents` has each existing checkpoint, by file name. Raises CannotOpen for too many lines.
     """
     for name, way_out in CHECKPOINT_WAY_OUTS.items():
         refusal = checkpoint_fault(contents[name]) if name in contents else None
@@ -217,22 +207,16 @@ QUORUM_FILE = f"{names.METADATA_TOPIC}-0/{names.QUORUM_STATE}"
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFiles:
-    """The bytes of a log directory's files outside partitions; None for a missing file.
-
-    Attributes:
-        has_metadata_log: whether the directory holds KRaft's own log.
-        checkpoints: the bytes of the existing offset checkpoints, by file name.
-        has_replicas: whether the directory holds a replica in use.
-        is_marker_full: whether .kafka_cleanshutdown is a folder that is not empty.
-    """
+    """The bytes of a log directory's files outside partitions; None for a missing file."""
 
     meta_properties: bytes | None
     bootstrap: bytes | None = None
-    has_metadata_log: bool = False
+    has_metadata_log: bool = False  # KRaft's own log
     quorum_state: bytes | None = None
+    # the existing ones, by file name
     checkpoints: Mapping[str, bytes] = field(default_factory=dict)
-    has_replicas: bool = False
-    is_marker_full: bool = False
+    has_replicas: bool = False  # a replica is in use
+    is_marker_full: bool = False  # .kafka_cleanshutdown is a folder that is not empty
 
 
 def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep, ...]:
@@ -333,10 +317,7 @@ def _sets_metadata_version(data: bytes) -> bool:
 
 
 def bootstrap_fault(data: bytes) -> BrokerException | None:
-    """Returns Kafka's exception for a bootstrap.checkpoint; None for a valid file.
-
-    Raises CannotOpen if the file has too many records to be read here.
-    """
+    """Returns Kafka's exception for a bootstrap.checkpoint, or None. Raises CannotOpen if large."""
     if _sets_metadata_version(data):
         return None
     batches, end = walk(data)
@@ -426,10 +407,7 @@ def _meta_properties_step(
 
 
 def quorum_fault(data: bytes) -> tuple[Message, BrokerException | None] | None:
-    """Returns (fault, Kafka's exception) for a damaged quorum-state; None for a valid file.
-
-    The exception is None if kafkaviz does not know the exception's message.
-    """
+    """Returns (fault, Kafka's exception or None if unknown) for a damaged quorum-state."""
     try:
         checkpoint.parse_quorum_state(data)
         return None

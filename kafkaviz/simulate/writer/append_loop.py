@@ -260,9 +260,8 @@ def measure_append(
 ) -> tuple[int, int, int, int]:
     """Measures the append that begins at row `start`.
 
-    Returns:
-        The row after the append, the size of the append in bytes, its largest timestamp, and the
-        offset of that timestamp from `time_offsets`.
+    Returns the row after the append, its size in bytes, its largest timestamp, and the offset of
+    that timestamp from `time_offsets`.
     """
     end = start
     size_bytes = 0
@@ -329,8 +328,7 @@ def assign_positions(rows: np.ndarray, start: int, end: int, state: np.record) -
 def index(state: np.record, key: int) -> tuple[int, bool, bool]:
     """Adds an offset entry and, if the largest timestamp has risen, a time entry.
 
-    Returns:
-        The fault or 0; whether an offset entry was added; whether a time entry was added.
+    Returns the fault or 0, whether an offset entry was added, and whether a time entry was added.
     """
     if state.offset_entries >= state.offset_slots:
         return OFFSET_FULL, False, False
@@ -352,10 +350,7 @@ def index(state: np.record, key: int) -> tuple[int, bool, bool]:
 
 @njit(cache=True)
 def entry_rows(size_bytes: np.ndarray, interval_bytes: int) -> np.ndarray:
-    """Returns the row numbers of the batches that get an index entry, in ascending order.
-
-    Follows LogSegment.append of 4.3.1, with one batch per append.
-    """
+    """Returns the rows that get an index entry (LogSegment.append, 4.3.1, a batch per append)."""
     rows = np.empty(len(size_bytes), np.int64)
     count = 0
     since = 0

@@ -22,15 +22,11 @@ from kafkaviz.simulate.writer.roll_reason import RollReason
 
 
 class IndexFile:
-    """An offset or time index of one segment.
-
-    Attributes:
-        dtype: offset_index.ENTRY or time_index.ENTRY, with offsets relative to the base offset.
-    """
+    """An offset or time index of one segment."""
 
     def __init__(self, dtype: np.dtype, content: bytes | None = None) -> None:
         """Loads `content`; each complete slot is an entry. None means that the file is missing."""
-        self.dtype = dtype
+        self.dtype = dtype  # offset_index.ENTRY or time_index.ENTRY
         self.exists = content is not None
         self.file_bytes = len(content or b"")
         self.count = self._used_slots = self.file_bytes // dtype.itemsize
@@ -86,11 +82,7 @@ UNKNOWN = -1
 
 
 class OpenSegment:
-    """A segment that a simulated broker has open, as the broker keeps it in memory.
-
-    Attributes:
-        counters: an array with one row of append_loop.STATE: sizes, timestamps, counts of entries.
-    """
+    """A segment that a simulated broker has open, as the broker keeps it in memory."""
 
     def __init__(
         self,
@@ -111,7 +103,7 @@ class OpenSegment:
         self.roll_reason: RollReason | None = None
         # whether the largest timestamp was read since the segment was opened
         self._is_time_known = False
-        self.counters = np.zeros(1, append_loop.STATE)
+        self.counters = np.zeros(1, append_loop.STATE)  # one row: sizes, timestamps, counts
         state = self.counters[0]
         state["base_offset"] = state["max_timestamp_offset"] = base_offset
         state["created_ms"] = now_ms
@@ -201,10 +193,7 @@ class OpenSegment:
     # ---- truncation, and opening an existing segment
 
     def truncate(self, target_offset: int, log: FileView, now_ms: int) -> int | None:
-        """Removes the batch with `target_offset` and all later batches (truncateTo).
-
-        Returns the new size of the .log; None if nothing is cut.
-        """
+        """Removes all batches from `target_offset` on. Returns the .log's new size, or None."""
         position = self._position_of(target_offset, log)
         self.timeindex.open(self._room_bytes)
         if self.txnindex is not None:

@@ -41,10 +41,7 @@ class ProducerTable:
     """The producers of a log below an offset, and their open and aborted transactions."""
 
     def __init__(self, snapshot: bytes | None = None) -> None:
-        """Loads the producers of a .snapshot file. Without a file, starts empty.
-
-        Raises CorruptBytes if Kafka would ignore the file.
-        """
+        """Loads a .snapshot file. Raises CorruptBytes if Kafka would ignore the file."""
         if snapshot is None:
             snapshot = producer_snapshot.build(np.empty(0, PRODUCER))
         known = producer_snapshot.parse(snapshot)
@@ -62,12 +59,10 @@ class ProducerTable:
         self.transactions = OpenTransactions(known.open_transactions)
 
     def take(self, batches: np.ndarray, read: ReadInto | None) -> None:
-        """Updates the producers from the next batches.
+        """Updates the producers from the next batches, rows of BATCH or appends.INCOMING.
 
-        Args:
-            batches: rows of format.batch.BATCH or appends.INCOMING.
-            read: reads the bytes of the .log. If None, a marker's kind (commit or abort) is taken
-                from its row, and coordinator epochs stay unknown.
+        Without `read`, a marker's kind (commit or abort) is taken from its row, and coordinator
+        epochs stay unknown.
         """
         relevant_rows = bounding_rows(batches).tolist()
         for place, row_number in enumerate(relevant_rows):

@@ -35,23 +35,16 @@ class AppendFailed(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class RefusedAppend:
-    """A refused append, and the log that refused it.
-
-    Attributes:
-        rows: the rows of the append, an array of INCOMING.
-        offsets: a function that returns the offsets of its records.
-        partition: the partition's name.
-        valid: the number of the first row with a wrong checksum; len(rows) or more for none.
-    """
+    """A refused append, and the log that refused it."""
 
     segment: OpenSegment
-    rows: np.ndarray
-    offsets: Callable[[], list[int]]
-    partition: str
+    rows: np.ndarray  # of the append, an array of INCOMING
+    offsets: Callable[[], list[int]]  # returns those of its records
+    partition: str  # the partition's name
     log_start: int
     config: LogConfig
     release: Release
-    valid: int
+    valid: int  # the first row with a wrong checksum; len(rows) or more for none
 
     @property
     def is_java(self) -> bool:

@@ -32,20 +32,15 @@ SIZE, TIME, OFFSET_FULL, TIME_FULL, OVERFLOW = range(1, 6)
 
 @dataclass(frozen=True)
 class RollReason:
-    """Why a segment was rolled.
-
-    Attributes:
-        actual: the number that caused the roll: bytes of the segment, milliseconds waited, entries
-            of the index, or the relative offset.
-        limit: segment.bytes, segment.ms minus the jitter, the entries of a full index, or the
-            largest relative offset.
-        incoming_bytes: size of the append that caused the roll.
-    """
+    """Why a segment was rolled."""
 
     cause: RollCause
+    # bytes of the segment, milliseconds waited, entries of the index, or the relative offset
     actual: int
+    # segment.bytes, segment.ms minus the jitter, the entries of a full index, or the largest
+    # relative offset
     limit: int
-    incoming_bytes: int
+    incoming_bytes: int  # size of the append that caused the roll
 
     def numbers(self) -> Message:
         """Returns the number and the limit as text: "16 776 880 + 8 120 > 16 777 216 B"."""
@@ -72,13 +67,10 @@ def roll_reason(
     relative_offset: int,
     incoming_bytes: int,
 ) -> RollReason:
-    """Returns the reason of a roll.
+    """Returns the reason of a roll. `number` is the result of should_roll, not 0.
 
-    Args:
-        number: the result of should_roll, not 0.
-        state, limit: rows of append_loop.STATE and append_loop.LIMITS.
-        waited_ms: the result of waited_ms() for the append.
-        relative_offset: the append's last offset minus the base offset.
+    `state` and `limit` are rows of append_loop.STATE and append_loop.LIMITS. `relative_offset` is
+    the append's last offset minus the base offset.
     """
     actual, most = {
         SIZE: (state["log_bytes"], limit["segment_bytes"]),
@@ -105,10 +97,8 @@ def should_roll(
 ) -> int:
     """Returns the number of the first cause for a roll; 0 if there is none.
 
-    Args:
-        waited_ms: the result of waited_ms() for the append.
-        most_ms: segment.ms minus the jitter.
-        time_slots: without the slot that is reserved for the segment's last entry.
+    `most_ms` is segment.ms minus the jitter. `time_slots` is without the slot that is reserved for
+    the segment's last entry.
     """
     if log_bytes > segment_bytes - incoming_bytes:
         return SIZE
@@ -129,10 +119,7 @@ def waited_ms(
 ) -> int:
     """Returns the milliseconds that count against segment.ms (LogSegment.timeWaitedForRoll).
 
-    Usually the append's largest timestamp minus `reference_ms`; may be negative. If there is no
-    `reference_ms`, the time since the segment was opened, by the broker's clock.
-
-    Args:
-        reference_ms: timestamp of the segment's first append or batch; negative if there is none.
+    Usually the append's largest timestamp minus `reference_ms`, that of the segment's first append;
+    may be negative. If `reference_ms` is negative, the time since the segment was opened.
     """
     return incoming_max_timestamp_ms - reference_ms if reference_ms >= 0 else now_ms - created_ms

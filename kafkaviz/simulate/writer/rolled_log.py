@@ -19,22 +19,15 @@ class AppendRefused(Exception):
 
 
 class RolledSegment(NamedTuple):
-    """A segment: its range of the appended rows, and its index entries.
-
-    Attributes:
-        first_row, end_row: the first row, and the row after the last.
-        reason: why the segment was rolled; None for the active segment.
-        positions: the positions in the offset index.
-        timestamps_ms: the timestamps in the time index, without the entry added at the end.
-    """
+    """A segment: its range of the appended rows, and its index entries."""
 
     base_offset: int
     first_row: int
-    end_row: int
+    end_row: int  # after the last
     log_bytes: int
-    reason: RollReason | None
-    positions: np.ndarray
-    timestamps_ms: np.ndarray
+    reason: RollReason | None  # None for the active segment
+    positions: np.ndarray  # in the offset index
+    timestamps_ms: np.ndarray  # in the time index, without the entry added at the end
 
 
 class RolledLog:
@@ -83,10 +76,7 @@ class RolledLog:
         return int(self._totals["segments"][0])
 
     def append(self, rows: np.ndarray) -> None:
-        """Appends rows of INCOMING, and fills in their positions.
-
-        Raises AppendRefused, or ValueError for more than `most_rows` rows.
-        """
+        """Appends rows of INCOMING, and fills in their positions. Raises AppendRefused."""
         if self.rows + len(rows) > len(self._entries):
             raise ValueError(f"more than {len(self._entries)} rows")
         outcome = append_loop.take_and_roll(

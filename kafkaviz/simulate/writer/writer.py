@@ -42,18 +42,12 @@ NO_LIMIT = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """An event of a log other than a successful append.
+    """An event of a log other than a successful append."""
 
-    Attributes:
-        kind: "roll", "truncate", "delete", "close", "restart", "fail".
-        segment: base offset of the segment; for a roll, of the old segment.
-        offset: the new base offset of a roll, the target of a truncation, or the log start offset
-            after a delete.
-    """
-
-    kind: str
-    segment: int
+    kind: str  # "roll", "truncate", "delete", "close", "restart", "fail"
+    segment: int  # base offset of the segment; for a roll, of the old segment
     now_ms: int
+    # the new base offset of a roll, the target of a truncation, or the log start after a delete
     offset: int | None = None
     reason: RollReason | None = None
     words: str = ""
@@ -69,11 +63,7 @@ class CannotLoad(Exception):
 
 
 class UnifiedLog:
-    """The log of one topic-partition, open for writing.
-
-    Attributes:
-        segments: the segments in order of base offset, the active one last.
-    """
+    """The log of one topic-partition, open for writing."""
 
     def __init__(
         self,
@@ -106,7 +96,7 @@ class UnifiedLog:
         self.epochs = LeaderEpochs()
         self.producers = ProducerTable()
         self.events: list[Event] = []
-        self.segments: list[OpenSegment] = []
+        self.segments: list[OpenSegment] = []  # by base offset, the active one last
         # the .snapshot files by offset; a log that starts above 0 has one from the start
         self.snapshots: dict[int, bytes] = {}
         if start_offset and keeps_state:
@@ -129,14 +119,13 @@ class UnifiedLog:
     ) -> None:
         """Appends rows in order.
 
+        Raises AppendFailed if Kafka refuses an append. The appends before it are in the log.
+
         Args:
             rows: appends.INCOMING; the positions are filled in.
             data: the bytes of the rows one after another.
             valid: number of batches before the first wrong checksum; None: no checksum is wrong.
                 Checksums are not computed here.
-
-        Raises:
-            AppendFailed: Kafka refuses an append. The appends before it are in the log.
         """
         valid = len(rows) if valid is None else valid
         time_offsets = self.time_offsets(rows)
@@ -207,10 +196,7 @@ class UnifiedLog:
         return self.config.jitter_ms(int(self._random.integers(-JAVA_INT, JAVA_INT)))
 
     def limits(self, valid: int) -> np.ndarray:
-        """Returns this log's limits for the append loop (append_loop.LIMITS).
-
-        `valid` is the number of rows before the first wrong checksum.
-        """
+        """Returns append_loop.LIMITS; `valid` rows come before the first wrong checksum."""
         limits = np.zeros(1, append_loop.LIMITS)
         limits["segment_bytes"] = self.config.segment_bytes
         limits["most_segment_ms"] = self.config.most_segment_ms
@@ -349,14 +335,10 @@ class UnifiedLog:
     def restart(
         self, now_ms: int, *, recovery_point: int | None = None, config: LogConfig | None = None
     ) -> None:
-        """Loads the log again, as LogLoader does.
+        """Loads the log again, as LogLoader does, perhaps with a new `config`.
 
-        Args:
-            recovery_point: the recovery point after an unclean shutdown; None after a close.
-            config: new settings.
-
-        Raises:
-            CannotLoad: loading ends in an exception. The log stays unchanged.
+        `recovery_point` is for an unclean shutdown; None after a close. Raises CannotLoad if
+        loading ends in an exception. The log stays unchanged.
         """
         self.config = config or self.config
         is_clean = recovery_point is None
