@@ -134,10 +134,7 @@ def read_image(broker: Broker, *, has_leaders: bool = False) -> MetadataImage:
 
 
 def find_partition(broker: Broker) -> Partition | None:
-    """Returns the metadata log of a broker, or None. Raises KafkavizError.
-
-    Looks into the log directory, because broker.partitions may lack the metadata log.
-    """
+    """Returns the metadata log, which broker.partitions may lack, or None. Raises KafkavizError."""
     path = broker.path / DIRECTORY
     if not path.is_dir():
         return None

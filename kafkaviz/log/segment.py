@@ -103,10 +103,7 @@ class Segment:
         return tuple(info for info in (self.log, self.index, self.timeindex, self.txnindex) if info)
 
     def file_name(self, kind: str) -> str:
-        """Returns the name of a "log", "index", "timeindex" or "txnindex" file.
-
-        If the file does not exist, returns the name that Kafka would give it.
-        """
+        """Returns the name of a "log", "index" ... file; of a missing file, what Kafka calls it."""
         info = getattr(self, kind)
         return info.name if info else f"{self.name}.{kind}"
 

@@ -257,10 +257,7 @@ def _configured_voters(properties: Mapping[str, str]) -> tuple[int, ...]:
 
 
 def _find_server_properties(broker: Broker, problems: list[Problem]) -> Path | None:
-    """Finds the server.properties of this broker in a log directory or its parent.
-
-    A file that names another node is skipped.
-    """
+    """Finds the server.properties of this node in a log directory of the broker or its parent."""
     roots = dict.fromkeys((broker.path, *(directory.path for directory in broker.log_directories)))
     folders = dict.fromkeys(folder for root in roots for folder in (root, root.parent))
     for path in (folder / SERVER_PROPERTIES for folder in folders):

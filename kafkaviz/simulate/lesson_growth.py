@@ -171,9 +171,6 @@ def _renumber(rows: np.ndarray, first: int, offset: int) -> np.ndarray:
     return rows
 
 
-# ---- the recorder
-
-
 class _GrowthRecorder:
     def __init__(self, log: UnifiedLog) -> None:
         self._log = log
@@ -331,10 +328,7 @@ def _first_acts() -> Iterator[Act]:
 
 
 def full_time_index() -> LogGrowth:
-    """Appends 119-byte batches of one record until the time index is full at 24 entries.
-
-    index.interval.bytes is 150 and segment.index.bytes is 300.
-    """
+    """Appends 119-byte batches of one record until the time index is full at 24 entries."""
     config = LogConfig(index_interval_bytes=150, segment_index_bytes=300)
     acts = [Append(119, 1, START_MS + 1000 * number) for number in range(52)]
     return grow(config, acts, START_MS)

@@ -34,10 +34,7 @@ class BatchCheck:
         self._buffer = np.empty(BUFFER_BYTES, np.uint8)
 
     def count_valid(self, batches: np.ndarray) -> tuple[int, str]:
-        """Checks batches (rows of BATCH without gaps) up to the first invalid one.
-
-        Returns the number of valid batches, and the fault: "crc", "too-small", or "" for none.
-        """
+        """Returns the batches before the first invalid one, and "crc", "too-small" or ""."""
         ends = batches["position"] + batches["size_bytes"]
         valid_count = 0
         while valid_count < len(batches):

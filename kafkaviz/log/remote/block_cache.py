@@ -238,10 +238,7 @@ class CachedFile(io.FileIO):
 
 
 def is_fetched_whole(path: Path, size_bytes: int) -> bool:
-    """Returns whether the first read of a file fetches all of it in one request.
-
-    True for small files, and for indexes, where each search step would be a request.
-    """
+    """Returns whether one request fetches a file: if small, or an index, which is searched."""
     name = parse_file(path.name)
     is_searched = name is not None and name.kind != "log"
     return size_bytes <= (REQUEST_BYTES if is_searched else WHOLE_BYTES)

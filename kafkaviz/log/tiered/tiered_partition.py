@@ -349,10 +349,7 @@ class _Join:
         ]
 
     def _served_ends(self, lineage: Sequence[tuple[int, int]]) -> dict[str, int]:
-        """Returns the last offset that consumers read from each remote segment, by segment id.
-
-        A segment may have later offsets, but consumers read these from the next segment.
-        """
+        """Returns each remote segment's last offset before the next one, by segment id."""
         stored_ids = {segment.segment_id for segment in self._stored if segment.is_complete}
         copied = _path(self._cache, lineage, self._local_start, self._log_start)
         path = [segment for segment in copied if segment.segment_id in stored_ids]

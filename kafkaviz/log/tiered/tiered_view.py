@@ -397,10 +397,7 @@ def _view_parts(folder: Path, segment: TieredSegment) -> dict[str, FilePart]:
 def _write_own_files(
     folder: Path, topic_id: str | None, last: RemoteSegmentFiles | None
 ) -> set[str]:
-    """Writes partition.metadata and leader-epoch-checkpoint, as far as their content is known.
-
-    `last` is the last readable segment in the store. Returns the names of the written files.
-    """
+    """Writes partition.metadata and leader-epoch-checkpoint, if known. Returns their names."""
     contents = {}
     if topic_id:
         contents[PARTITION_METADATA] = f"version: 0\ntopic_id: {topic_id}"

@@ -273,10 +273,7 @@ class _Cleaner:
     # ---- the map
 
     def _build_map(self, offset_map: OffsetMap, start: int) -> tuple[int, bool]:
-        """Maps each key to its last offset, from `start` on (Cleaner.buildOffsetMap).
-
-        Returns the last mapped offset, and whether the map is full.
-        """
+        """Maps keys to last offsets (buildOffsetMap). Returns the last one, and if it is full."""
         stop = self._range.stop_offset
         dirty_segments = self._range.between(start, stop)
         transactions = CleanedTransactions()

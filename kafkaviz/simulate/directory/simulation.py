@@ -259,10 +259,7 @@ class Run:
         logs.append(plan.start_offset, b"")
 
     def carry_out(self, *, clean: bool = True) -> Simulated:
-        """Writes all appends of the plan, then stops or crashes the broker.
-
-        Raises KafkavizError if Kafka answers an append with an exception.
-        """
+        """Writes all appends, then stops or crashes the broker. Raises KafkavizError."""
         for chunk in self.plan.chunks():
             self.take(chunk)
         self.silence(self.now_ms + self.plan.silent_ms)

@@ -232,9 +232,6 @@ def _first_open_producer(plan: np.record, producers: np.ndarray) -> int:
     return NOBODY
 
 
-# ---- a data batch
-
-
 @njit(cache=True)
 def _generate_batch(
     plan: np.record,
@@ -429,9 +426,6 @@ def _count(plan: np.record, state: np.record, row: np.record, size_bytes: int) -
     state.phase_bytes += size_bytes
 
 
-# ---- a marker
-
-
 @njit(cache=True)
 def _generate_marker(
     plan: np.record,
@@ -461,9 +455,6 @@ def _generate_marker(
     producer.open = False
     if write:
         put_marker(data, used_bytes, row.marker, 0)
-
-
-# ---- the bytes of a record
 
 
 @njit(cache=True)

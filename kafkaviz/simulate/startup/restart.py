@@ -313,10 +313,7 @@ def _refuse_name(path: str) -> StartupStep:
 
 
 def _find_duplicates(directories: Iterable[str]) -> list[StartupStep]:
-    """Returns a "fail" step for each directory whose partition already has a directory.
-
-    For example, orders-00 and orders-0 are both partition 0 of orders. The later one gets the step.
-    """
+    """Returns a "fail" step for the later one of directories like orders-0 and orders-00."""
     first_directories: dict[tuple[str, int, bool], str] = {}
     duplicate_steps = []
     for directory in directories:

@@ -120,10 +120,7 @@ class OpenSegment:
         return int(self.counters["log_bytes"][0])
 
     def max_timestamp(self) -> tuple[int, int]:
-        """Returns the largest timestamp and its offset (readMaxTimestampAndOffsetSoFar).
-
-        Returns -1 and the base offset if no batch has a timestamp.
-        """
+        """Returns the largest timestamp or -1, and its offset (readMaxTimestampAndOffsetSoFar)."""
         if not self._is_time_known:
             self._is_time_known = True
             self.timeindex.open(self._room_bytes)
@@ -144,10 +141,7 @@ class OpenSegment:
         limits: np.ndarray,
         new: np.ndarray,
     ) -> tuple[int, int, RollReason | None]:
-        """Appends rows until an append needs a roll or is refused; see append_loop.take.
-
-        Returns the next row, the outcome, and the reason of the roll or None.
-        """
+        """Like append_loop.take. Returns the next row, the outcome, and the reason of a roll."""
         if self.timeindex.exists:
             self.max_timestamp()
         row, outcome, cause, offsets, times = append_loop.take(

@@ -57,10 +57,7 @@ class RefusedAppend:
 
 
 def broker_exception(outcome: int, refusal: RefusedAppend) -> BrokerException:
-    """Returns the exception of Kafka 3.9 or 4.3.1 for a refused append.
-
-    `outcome` is an outcome of append_loop.take other than ACCEPTED and ROLLS.
-    """
+    """Returns the exception of Kafka 3.9 or 4.3.1 for a refusing outcome of append_loop.take."""
     return EXCEPTIONS[outcome](refusal)
 
 
