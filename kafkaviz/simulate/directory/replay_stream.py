@@ -1,10 +1,10 @@
 """Turns an existing log into a stream of appends, to write it again with any settings.
 
-A .log does not record which batches came in one append, or when. Each batch counts as one append
-unless `append_ends` is given. The clock is the largest timestamp so far.
+A .log does not record which batches came in one append, or when. Each batch counts as one append.
+The clock is the largest timestamp so far.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,22 +26,13 @@ PIECE_BYTES = 8 << 20
 
 
 def chunks(
-    log: StoredLog,
-    behaviour: ReleaseBehaviour,
-    *,
-    append_ends: Sequence[int] | None = None,
-    payload: bool = True,
+    log: StoredLog, behaviour: ReleaseBehaviour, *, payload: bool = True
 ) -> Iterator[AppendChunk]:
-    """Yields the batches of all .log files in use, in order.
+    """Yields the batches of all .log files in use, in order, with their bytes if `payload`.
 
     The batches of a segment end at an unreadable batch, as in Kafka; see `find_unread`. Checksums
     are not checked.
-
-    Args:
-        append_ends: the last offset of each append, ascending; None: every batch is an append.
-        payload: whether the bytes of the batches are included.
     """
-    ends = None if append_ends is None else np.array(append_ends, np.int64)
     row_count = 0
     now_ms = -1
     for file in _logs(log):
@@ -52,8 +43,6 @@ def chunks(
                 now_ms = int(clock_ms[-1])
                 rows["now_ms"] = np.where(clock_ms < 0, file.modified_ms, clock_ms)
                 rows["append"] = np.arange(row_count, row_count + len(rows))
-                if ends is not None:
-                    rows["append"] = np.searchsorted(ends, rows["last_offset"], "left")
                 row_count += len(rows)
                 if behaviour.deep_time_offsets:
                     _fill_deep_offsets(read, rows)
