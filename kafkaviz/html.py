@@ -43,11 +43,8 @@ def tag(name: str, /, *children: object, **attributes: object) -> Html:
     attribute_text = "".join(
         _attribute(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items()
     )
-    return Html(
-        f"<{name}{attribute_text}>"
-        if name in VOID
-        else f"<{name}{attribute_text}>{join(children)}</{name}>"
-    )
+    start = f"<{name}{attribute_text}>"
+    return Html(start if name in VOID else f"{start}{join(children)}</{name}>")
 
 
 def _attribute(name: str, value: object) -> str:

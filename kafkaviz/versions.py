@@ -188,13 +188,9 @@ METADATA_VERSION_FIRST_LEVELS: dict[Release, int] = {
 }  # fmt: skip
 # the largest level that NEWEST knows of each other feature (Feature.latestTesting)
 FEATURE_LEVELS = {
-    "kraft.version": 1,
-    "transaction.version": 2,
-    "group.version": 1,
-    "eligible.leader.replicas.version": 1,
-    "share.version": 2,
-    "streams.version": 1,
-}
+    "kraft.version": 1, "transaction.version": 2, "group.version": 1,
+    "eligible.leader.replicas.version": 1, "share.version": 2, "streams.version": 1,
+}  # fmt: skip
 
 
 def release_of_metadata_version(level: int) -> Release | None:
@@ -239,14 +235,9 @@ def parse(version: str) -> Release:
         raise KafkavizError(message("release.not_a_version", version=repr(version)))
     release = tuple(map(int, parts))
     if not is_known(release):
-        raise KafkavizError(
-            message(
-                "errors.unknown_release",
-                version=version.strip(),
-                first=text(KNOWN_RELEASES[0]),
-                last=text(KNOWN_RELEASES[-1]),
-            )
-        )
+        first, last = map(text, (KNOWN_RELEASES[0], KNOWN_RELEASES[-1]))
+        key = "errors.unknown_release"
+        raise KafkavizError(message(key, version=version.strip(), first=first, last=last))
     return release
 
 

@@ -131,13 +131,9 @@ def read(info: FileInfo, start: int = 0, stop: int | None = None) -> ByteRange:
     stop = info.size_bytes if stop is None else min(stop, info.size_bytes)
     start = max(0, min(start, stop))
     spans = _spans(info, start, stop) if start < stop else []
-    return ByteRange(
-        start,
-        stop,
-        info.size_bytes,
-        file.read(info.path, start, stop - start),
-        layouts.find_overlapping(spans, start, stop),
-    )
+    data = file.read(info.path, start, stop - start)
+    spans = layouts.find_overlapping(spans, start, stop)
+    return ByteRange(start, stop, info.size_bytes, data, spans)
 
 
 def read_decompressed(
@@ -155,13 +151,8 @@ def read_decompressed(
         return None
     stop = len(content.data) if stop is None else min(stop, len(content.data))
     start = max(0, min(start, stop))
-    return ByteRange(
-        start,
-        stop,
-        len(content.data),
-        content.data[start:stop],
-        layouts.find_overlapping(content.spans, start, stop),
-    )
+    spans = layouts.find_overlapping(content.spans, start, stop)
+    return ByteRange(start, stop, len(content.data), content.data[start:stop], spans)
 
 
 def _spans(info: FileInfo, start: int, stop: int) -> list[Span]:

@@ -22,9 +22,7 @@ def confine(directories: Iterable[Path] | None) -> None:
     if directories is None:
         os.environ.pop(CONFINEMENT, None)
     else:
-        os.environ[CONFINEMENT] = json.dumps(
-            [os.path.realpath(directory) for directory in directories]
-        )
+        os.environ[CONFINEMENT] = json.dumps(list(map(os.path.realpath, directories)))
 
 
 def is_confined() -> bool:

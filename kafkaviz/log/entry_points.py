@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from types import ModuleType
 from typing import Any
@@ -43,9 +44,8 @@ STEPS = 1024  # the most headers read between an index entry and the batch of an
 # everything is read.
 HOP_BYTES = 4096
 SPARE_SHARE = 1.1  # factor on the expected bytes, because batches may grow
-END_ENTRIES = (
-    3  # read after an offset: for its batch, the next batch, and the end of the next batch
-)
+# entries read after an offset: for its batch, the next batch, and the end of the next batch
+END_ENTRIES = 3
 SAMPLE_BATCHES = 16  # batches over which the average is taken
 LENGTH_START = field_start(HEADER, "batch_length_bytes")
 LENGTH_BYTES = LENGTH_END - LENGTH_START
@@ -337,16 +337,13 @@ def _open_slots(stack: ExitStack, index_file: FileInfo | None, layout: ModuleTyp
     return IndexSlots(read, index_file.size_bytes if index_file else 0, layout.ENTRY)
 
 
-def _position(entry: np.ndarray) -> float:
-    return int(entry["position"]) if _is_written(entry) else UNWRITTEN_KEY
+def _slot_key(name: str, entry: np.ndarray) -> float:
+    return int(entry[name]) if _is_written(entry) else UNWRITTEN_KEY
 
 
-def _offset(entry: np.ndarray) -> float:
-    return int(entry["relative_offset"]) if _is_written(entry) else UNWRITTEN_KEY
-
-
-def _timestamp(entry: np.ndarray) -> float:
-    return int(entry["timestamp_ms"]) if _is_written(entry) else UNWRITTEN_KEY
+_position = partial(_slot_key, "position")
+_offset = partial(_slot_key, "relative_offset")
+_timestamp = partial(_slot_key, "timestamp_ms")
 
 
 def _is_written(entry: np.ndarray) -> bool:

@@ -282,9 +282,8 @@ def _data_end(descriptor: int, size: int) -> int:
     position = 0
     try:
         while position < size:
-            position = os.lseek(
-                descriptor, os.lseek(descriptor, position, os.SEEK_DATA), os.SEEK_HOLE
-            )
+            data_start = os.lseek(descriptor, position, os.SEEK_DATA)
+            position = os.lseek(descriptor, data_start, os.SEEK_HOLE)
     except OSError:
         if position == 0 and os.fstat(descriptor).st_blocks:
             return size  # some filesystems never find data

@@ -180,9 +180,8 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
 
 def _read_quorum_voters(partition: Partition) -> tuple[int, ...]:
     """Returns the voters' ids in quorum-state. Only static voters are listed there."""
-    path = partition.path / names.QUORUM_STATE
     try:
-        return checkpoint.parse_quorum_state(read_text(path))
+        return checkpoint.parse_quorum_state(read_text(partition.path / names.QUORUM_STATE))
     except KafkavizError:
         return ()
 

@@ -103,7 +103,7 @@ class Segment:
         return tuple(info for info in (self.log, self.index, self.timeindex, self.txnindex) if info)
 
     def file_name(self, kind: str) -> str:
-        """Returns the name of a "log", "index" ... file; of a missing file, what Kafka calls it."""
+        """Returns the name of the file of a kind ("log" ...); Kafka's name for a missing one."""
         info = getattr(self, kind)
         return info.name if info else f"{self.name}.{kind}"
 
@@ -289,9 +289,8 @@ class LogSegment(Segment):
 
 def segment_of_files(base_offset: int, state: str, files: Mapping[str, FileInfo]) -> Segment:
     """Returns a segment. A key of `files` is "log", "index", "timeindex" or "txnindex"."""
-    return (LogSegment if "log" in files else Segment)(
-        base_offset=base_offset, state=state, **files
-    )
+    segment_class = LogSegment if "log" in files else Segment
+    return segment_class(base_offset=base_offset, state=state, **files)
 
 
 @dataclass(kw_only=True, eq=False)

@@ -232,9 +232,8 @@ def _template(language_code: str, key: str, number: object = None) -> str:
 
 def _percent(share: Any) -> str:
     """Formats a fraction (0 to 1), or a pair (part, total), as a percentage."""
-    return (
-        units.format_percent(*share) if isinstance(share, tuple) else units.format_percent(share, 1)
-    )
+    part, total = share if isinstance(share, tuple) else (share, 1)
+    return units.format_percent(part, total)
 
 
 FORMATS: dict[str, Callable[[Any], str]] = {  # {size:bytes} is units.format_bytes(size)

@@ -133,7 +133,7 @@ class RecoveryReason(NamedTuple):
 
 
 def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
-    """Returns the segments from the recovery point on, which LogLoader.recoverLog recovers."""
+    """Returns the bases of the segment with the recovery point and all later ones (recoverLog)."""
     first = max((base for base in bases if base <= recovery_point), default=recovery_point)
     return [base for base in bases if base >= first]
 

@@ -54,17 +54,9 @@ GZIP_NAME_BYTES = 1 << 20  # names, comments and padding in a .gz, all members t
 # The exceptions that the standard library raises for bytes that are not an archive, or for
 # encrypted archives.
 ARCHIVE_ERRORS = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    OSError,
-    EOFError,
-    ValueError,
-    ArithmeticError,
-    RuntimeError,
-    LookupError,
-)
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, OSError, EOFError, ValueError,
+    ArithmeticError, RuntimeError, LookupError,
+)  # fmt: skip
 MEMBER_FAULTS = {  # errors caused by a member's path itself, wherever it is unpacked
     errno.EISDIR: "archive.file_and_folder",
     errno.EEXIST: "archive.file_and_folder",
@@ -102,9 +94,7 @@ def is_archive(path: Path) -> bool:
 
 
 def stem(path: Path) -> str:
-    archive_suffix = max(
-        (suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)), key=len, default=""
-    )
+    archive_suffix = next(filter(path.name.lower().endswith, SUFFIXES), "")
     return path.name[: len(path.name) - len(archive_suffix)]
 
 

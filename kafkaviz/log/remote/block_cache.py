@@ -202,11 +202,14 @@ class CachedFile(io.FileIO):
         if tag is None:
             return
         version = hashlib.sha256(tag).digest()
-        with _locked(self.fileno()):  # two processes may fetch the first block
+        fcntl.flock(self.fileno(), fcntl.LOCK_EX)  # two processes may fetch the first block
+        try:
             recorded = os.pread(self.fileno(), VERSION_BYTES, self._version_start)
             if not any(recorded):
                 _write_all(self.fileno(), version, self._version_start)
                 return
+        finally:
+            fcntl.flock(self.fileno(), fcntl.LOCK_UN)
         if recorded != version:
             blocks_path = _blocks_path(self._path)
             os.close(_make_blocks(blocks_path, self.size_bytes, self._mtime_ns, self._extents))
@@ -383,15 +386,6 @@ def _make_blocks(path: Path, size_bytes: int, mtime_ns: int, extents: Sequence[E
         _write_all(descriptor, description + FOOTER.pack(MAGIC, len(description)), end)
         os.replace(temporary, path)
         return os.dup(descriptor)
-
-
-@contextmanager
-def _locked(descriptor: int) -> Generator[None]:
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 @contextmanager

@@ -105,7 +105,7 @@ class TieredPartition:
             faults: the errors of the remote segments that should have these offsets, by segment id.
         """
         broken_segments = _broken_segments(self, folder, faults)
-        broken = [segment.gap for segment in broken_segments]
+        broken = [gap for gap, _ in broken_segments]
         readable = [
             segment for segment in self.serving_segments if segment.segment_id not in faults
         ]
@@ -125,7 +125,7 @@ class TieredPartition:
                 return tuple(gaps)
             position = max(position, end + 1)
         # In a store alone, an incomplete copy at its end may simply be in progress.
-        later = [segment.gap for segment in broken_segments if segment.is_complete]
+        later = [gap for gap, is_complete in broken_segments if is_complete]
         if later:
             gaps += _describe_gap(position, None, later, folder)
         return tuple(gaps)
@@ -138,17 +138,10 @@ class TieredPartition:
         return sum(segment.place is place for segment in self.segments)
 
 
-@dataclass(frozen=True)
-class _BrokenSegment:
-    """A remote segment that cannot be read. `gap` has the missing offsets and the reason."""
-
-    gap: RemoteGap
-    is_complete: bool  # completely copied, even if files are now missing
-
-
 def _broken_segments(
     partition: TieredPartition, folder: Path, faults: Mapping[str, KafkavizError]
-) -> list[_BrokenSegment]:
+) -> list[tuple[RemoteGap, bool]]:
+    """Returns the gap of each unreadable segment, and whether the segment was copied completely."""
     broken = []
     starts = [segment.start_offset for segment in partition.segments]
     for segment in partition.segments:
@@ -175,7 +168,7 @@ def _broken_segments(
                 what=fault.what,
                 kind=fault.kind if isinstance(fault, CannotOpen) else "",
             )
-            broken.append(_BrokenSegment(gap, is_complete))
+            broken.append((gap, is_complete))
     return broken
 
 
@@ -256,8 +249,7 @@ class _Join:
         self._has_store = has_store
         self._deletion = metadata.deletions.get(name)
         self._local_segments = local.live if local else ()
-        first = next(iter(self._local_segments), None)
-        self._local_start = first.base_offset if first else None
+        self._local_start = self._local_segments[0].base_offset if self._local_segments else None
         self._log_start = (local.checkpoints.log_start or 0) if local else 0
         self._problems: list[KafkavizError] = []
         self._has_metadata = name in metadata.caches

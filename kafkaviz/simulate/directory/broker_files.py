@@ -89,9 +89,11 @@ def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
     id_name = "node.id" if versions.KRAFT_READY.applies_to(release) else "broker.id"
     properties = {id_name: str(NODE_ID)}
     for name, value in settings.items():
-        broker_name = _broker_name("segment.bytes" if name == "internal.segment.bytes" else name)
-        if broker_name and value is not None:
-            properties[broker_name] = str(value).lower() if isinstance(value, bool) else str(value)
+        topic_name = "segment.bytes" if name == "internal.segment.bytes" else name
+        broker_names = config_def.TOPIC_SETTINGS[topic_name].broker_names
+        if broker_names and value is not None:
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            properties[broker_names[0][0]] = text
     return checkpoint.build_properties(
         properties, [names.SIMULATED_COMMENT, " What the log was written with"]
     )
@@ -129,11 +131,6 @@ def _checkpoints(state: BrokerState) -> Iterator[tuple[str, int | None]]:
     yield names.HIGH_WATERMARK_CHECKPOINT, state.high_watermark
     if versions.LOG_START_CHECKPOINT.applies_to(state.release):
         yield names.LOG_START_CHECKPOINT, state.log_start_offset
-
-
-def _broker_name(topic_name: str) -> str | None:
-    broker_names = config_def.TOPIC_SETTINGS[topic_name].broker_names
-    return broker_names[0][0] if broker_names else None
 
 
 def _java_date(ms: int) -> str:

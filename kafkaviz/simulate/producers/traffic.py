@@ -65,7 +65,7 @@ class TransactionTraffic:
     """Transactions: each producer sends some batches, then its coordinator writes a marker."""
 
     batches: Spread = _UNIT_SPREAD  # in a transaction
-    abort_share: float = 0.0  # transactions that end with ABORT
+    abort_share: float = 0.0  # fraction that ends with ABORT
     leave_open: bool = False  # the open transactions at the end of the phase get no marker
 
 

@@ -56,10 +56,6 @@ class IndexFile:
         self.count = end
         self._used_slots = max(end, self._used_slots)
 
-    def truncate(self, count: int) -> None:
-        """Keeps only the first `count` entries. The bytes after them stay (truncateToEntries)."""
-        self.count = count
-
     def resize(self, most_bytes: int) -> None:
         self.file_bytes = most_bytes // self.dtype.itemsize * self.dtype.itemsize
         self._used_slots = min(self._used_slots, self.slots)
@@ -196,7 +192,8 @@ class OpenSegment:
             self.txnindex = txn_index.build(aborted[:count])
         relative_offset = target_offset - self.base_offset
         for file in (self.index, self.timeindex):
-            file.truncate(int(np.searchsorted(file.entries["relative_offset"], relative_offset)))
+            # the bytes of the other entries stay (truncateToEntries)
+            file.count = int(np.searchsorted(file.entries["relative_offset"], relative_offset))
             file.resize(self._room_bytes)
         self._count()
         state = self.counters[0]

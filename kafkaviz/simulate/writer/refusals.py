@@ -126,14 +126,6 @@ def _out_of_range(refusal: RefusedAppend) -> BrokerException:
     )
 
 
-def _offset_full(refusal: RefusedAppend) -> BrokerException:
-    return index_full(refusal.counters["offset_entries"])
-
-
-def _time_full(refusal: RefusedAppend) -> BrokerException:
-    return time_index_full(refusal.counters["time_entries"])
-
-
 def _offset_backwards(refusal: RefusedAppend) -> BrokerException:
     return _backwards(refusal, refusal.rows["last_offset"][-1], refusal.counters["last_key"])
 
@@ -159,8 +151,8 @@ EXCEPTIONS: dict[int, Callable[[RefusedAppend], BrokerException]] = {
     append_loop.BELOW_END: _below_end,
     append_loop.TOO_LARGE: _too_large,
     append_loop.OUT_OF_RANGE: _out_of_range,
-    append_loop.OFFSET_FULL: _offset_full,
+    append_loop.OFFSET_FULL: lambda refusal: index_full(refusal.counters["offset_entries"]),
     append_loop.OFFSET_BACKWARDS: _offset_backwards,
-    append_loop.TIME_FULL: _time_full,
+    append_loop.TIME_FULL: lambda refusal: time_index_full(refusal.counters["time_entries"]),
     append_loop.TIME_BACKWARDS: _time_backwards,
 }
