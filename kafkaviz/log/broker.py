@@ -24,12 +24,7 @@ from kafkaviz.html import html_table
 from kafkaviz.log import file, lone_files
 from kafkaviz.log.archives import archive
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.partition import (
-    SEGMENT_FILES,
-    CheckpointOffsets,
-    Partition,
-    open_partition,
-)
+from kafkaviz.log.partition import SEGMENT_FILES, CheckpointOffsets, Partition, open_partition
 from kafkaviz.log.remote import address
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.log.tiered.segment_store import find_root
@@ -609,9 +604,7 @@ def join_tiered(path: Path | str, store: Path | str) -> Path:
 
 
 def read_tiered_state(
-    store: Path | str | None,
-    path: Path | str | None = None,
-    directories: Collection[str] = (),
+    store: Path | str | None, path: Path | str | None = None, directories: Collection[str] = ()
 ) -> TieredState:
     """Returns where the segments of a store and a broker directory are. Raises CannotOpen.
 

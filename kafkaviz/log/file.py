@@ -164,11 +164,7 @@ def _stat(entry: os.DirEntry) -> os.stat_result:
 
 
 def read(
-    path: Path,
-    position: int = 0,
-    length: int | None = None,
-    *,
-    limit_bytes: int = READ_LIMIT_BYTES,
+    path: Path, position: int = 0, length: int | None = None, *, limit_bytes: int = READ_LIMIT_BYTES
 ) -> bytes:
     """Returns up to `length` bytes of a file; without it all, or CannotOpen above `limit_bytes`."""
     with open_file(path) as file:
