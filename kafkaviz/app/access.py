@@ -29,9 +29,7 @@ CLASS = "KAFKAVIZ_CLASS"  # set to the language of `kafkaviz app --class`, other
 
 
 def samples() -> list[Path]:
-    if not SAMPLES.is_dir():
-        return []
-    return sorted(path for path in SAMPLES.iterdir() if archive.is_archive(path))
+    return sorted(filter(archive.is_archive, SAMPLES.glob("*")))
 
 
 def require_allowed(path: Path) -> Path:

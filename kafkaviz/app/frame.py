@@ -17,12 +17,10 @@ from kafkaviz import versions
 from kafkaviz.app import access, middleware, page_state, scheduling, uploads
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.frontend import copy_link, keys, one_step, sidebar, theme_button
-from kafkaviz.app.middleware import HtmlShell
 from kafkaviz.app.registry import MORE, PAGES, PROJECTOR_KEY, Keys, Page
 from kafkaviz.app.state import check_jobs, page_location, session_language
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import charts, elements, go_to, progress_strip, projector
-from kafkaviz.app.widgets.elements import describe_writer
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render, say
 from kafkaviz.units import escape_controls, format_count
@@ -92,7 +90,7 @@ def frame(
 
 
 def _style() -> None:
-    styles = [] if HtmlShell.in_use else [middleware.stylesheet()]
+    styles = [] if middleware.HtmlShell.in_use else [middleware.stylesheet()]
     styles += [DARK_CHARTS] if charts.mode() == "dark" else []
     if styles:
         elements.draw_style("".join(styles))
@@ -181,7 +179,7 @@ def _foot(location: Location) -> None:
         directory_html = elements.mono(
             elements.cut_middle(directory, FOOT_CHARACTERS) or say("frame.nothing_open")
         )
-        writer_version = location.snapshot and describe_writer(
+        writer_version = location.snapshot and elements.describe_writer(
             broker_cache.inferred_release(location.snapshot)
         )
         status = say("frame.read_only")
@@ -196,13 +194,8 @@ def _foot(location: Location) -> None:
         st.html(tag("div", *lines, class_="kv-foot"))
         with st.container(horizontal=True, gap="xxsmall", key="kv_foot_row"):
             theme_button([page.path for page in PAGES.values()])
-            st.button(
-                f"`?` {say('frame.keys')}",
-                type="tertiary",
-                key="kv_keys",
-                on_click=_open_dialog,
-                args=("keys",),
-            )
+            label = f"`?` {say('frame.keys')}"
+            st.button(label, type="tertiary", key="kv_keys", on_click=_open_dialog, args=("keys",))
 
 
 def _newer_release_note(location: Location) -> Html:
@@ -267,18 +260,12 @@ def _directories(page: Page, location: Location) -> None:
     has_partition = page.depth > 1 and location.partition
     max_characters = BESIDE_CHARACTERS if has_partition else CRUMB_CHARACTERS
     text = page_location.short_directory_text(location.directory)
-    label = elements.cut_middle(text, max_characters)
+    label = elements.cut_middle(text, max_characters) or say("frame.open_a_directory")
     directories = {
         page_location.directory_text(directory): directory
         for directory in go_to.directories(location)
     }
-    text = _menu(
-        "dir",
-        label or say("frame.open_a_directory"),
-        list(directories),
-        get_name=str,
-        help_text=say("common.broker_directory"),
-    )
+    text = _menu("dir", label, list(directories), str, say("common.broker_directory"))
     if text:
         st.switch_page(page.script, query_params=page_state.address(directories[text]))
 
@@ -312,16 +299,13 @@ def _short_label(location: PartitionLocation) -> str:
 
 def _segments(page: Page, location: SegmentLocation) -> None:
     segments = location.partition.segments_with_log
-    segment_name = _menu(
-        "segment",
-        location.segment.name,
-        segments,
-        get_name=attrgetter("name"),
-        help_text=say("common.segment"),
-        search=f"{location.partition.directory} ",
+    name = location.segment.name
+    search = f"{location.partition.directory} "
+    chosen_name = _menu(
+        "segment", name, segments, attrgetter("name"), say("common.segment"), search=search
     )
-    if segment_name and segment_name != location.segment.name:
-        chosen = next(segment for segment in segments if segment.name == segment_name)
+    if chosen_name and chosen_name != name:
+        chosen = next(segment for segment in segments if segment.name == chosen_name)
         _to_segment(page, location, chosen.base_offset)
 
 
@@ -329,9 +313,9 @@ def _menu(
     key: str,
     label: str,
     items: Sequence,
-    *,
     get_name: Callable[..., str],
     help_text: str,
+    *,
     search: str = "",
 ) -> str | None:
     """Draws a menu of the items. Returns the name chosen in this run, or None.

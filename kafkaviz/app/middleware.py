@@ -244,10 +244,8 @@ class HostCheck:
         self._names = frozenset(name.lower().rstrip(".") for name in names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        host = (
-            Headers(scope=scope).get("host", "") if scope["type"] in ("http", "websocket") else None
-        )
-        if host is None or self._is_own(host):
+        has_host = scope["type"] in ("http", "websocket")
+        if not has_host or self._is_own(Headers(scope=scope).get("host", "")):
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
             await WebSocketClose(code=1008)(scope, receive, send)

@@ -169,14 +169,14 @@ def address(
     Args:
         directory: a path, or a text made by `join_directories`.
     """
-    language = "" if messages.language() == messages.ENGLISH else messages.language()
     parts = {
         DIRECTORY: str(directory),
         TOPIC_PARTITION: topic_partition,
         SEGMENT: segment,
         PIN: pin,
-        LANGUAGE: language,
     }
+    if messages.language() != messages.ENGLISH:
+        parts[LANGUAGE] = messages.language()
     texts: dict[str, Any] = {
         name: replace_surrogates(str(value))
         for name, value in parts.items()

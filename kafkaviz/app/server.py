@@ -28,11 +28,8 @@ ENVIRONMENT_OPTIONS: dict[str, tuple[str, Callable[[str], object]]] = {
 
 
 def host_names(extra_names: str = "") -> list[str]:
-    return [
-        "localhost",
-        socket.gethostname(),
-        *filter(None, (name.strip() for name in extra_names.split(","))),
-    ]
+    names = filter(None, map(str.strip, extra_names.split(",")))
+    return ["localhost", socket.gethostname(), *names]
 
 
 def environment_options(environment: Mapping[str, str]) -> dict[str, object]:
@@ -72,11 +69,8 @@ def skip_late_fragments() -> None:
     def run_unless_late(runner: ScriptRunner, request: RerunData) -> None:
         context = get_script_run_ctx()
         current_page = context.page_script_hash if context else ""
-        is_late = bool(request.fragment_id_queue) and current_page not in (
-            "",
-            request.page_script_hash,
-        )
-        if not is_late:
+        is_on_page = current_page in ("", request.page_script_hash)
+        if is_on_page or not request.fragment_id_queue:
             run_script(runner, request)
 
     ScriptRunner._run_script = run_unless_late  # ty: ignore[invalid-assignment]
@@ -95,9 +89,8 @@ async def while_running(app: object) -> AsyncGenerator[None, None]:
 
 def main(arguments: Sequence[str]) -> None:
     """Serves app.py until the process is stopped. The one argument, if any, is the port."""
-    sys.argv = [
-        str(environment.APP)
-    ]  # Streamlit looks for .streamlit/config.toml next to this file
+    # Streamlit looks for .streamlit/config.toml next to this file
+    sys.argv = [str(environment.APP)]
     middleware = [
         Middleware(HostCheck, names=host_names(os.environ.get(ALLOW_HOST, ""))),
         Middleware(FrameGuard),

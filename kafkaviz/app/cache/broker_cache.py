@@ -82,13 +82,9 @@ class Fingerprint:
 
     def key(self, broker: Broker, directory: bytes) -> str:
         """Returns a hash that changes if a file, folder, size or modification time changes."""
-        facts = np.fromiter(
-            chain.from_iterable((info.size_bytes, info.mtime_ns) for info in _files(broker)),
-            np.int64,
-        )
-        return hashlib.sha256(
-            repr((directory, self._quick)).encode() + facts.tobytes()
-        ).hexdigest()[:16]
+        numbers = chain.from_iterable((info.size_bytes, info.mtime_ns) for info in _files(broker))
+        facts = repr((directory, self._quick)).encode() + np.fromiter(numbers, np.int64).tobytes()
+        return hashlib.sha256(facts).hexdigest()[:16]
 
 
 def _quick_state(broker: Broker) -> tuple:
@@ -199,9 +195,8 @@ def inferred_release(snapshot: BrokerSnapshot) -> InferredRelease:
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _quick_overview(snapshot: BrokerSnapshot) -> BrokerOverview:
     rows = overview_table.inventory(snapshot.broker)
-    if overview_table.is_readable(snapshot.broker):
-        return overview_table.with_entries(rows)
-    return rows
+    is_readable = overview_table.is_readable(snapshot.broker)
+    return overview_table.with_entries(rows) if is_readable else rows
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
@@ -225,15 +220,10 @@ def overview(snapshot: BrokerSnapshot) -> BrokerOverview:
 
 
 def _segments(catalog: "Catalog") -> dict[str, list]:
-    columns = [
-        name
-        for name in (*overview_table.CATALOG_KEY, *overview_table.COUNT_COLUMNS)
-        if name not in STAMP_FIELDS
-    ]
-    segments, rows = catalog.segments(list(dict.fromkeys(columns)))
-    return {
-        name: [getattr(segment, name) for segment in segments] for name in STAMP_FIELDS
-    } | rows.to_pydict()
+    names = dict.fromkeys((*overview_table.CATALOG_KEY, *overview_table.COUNT_COLUMNS))
+    segments, rows = catalog.segments([name for name in names if name not in STAMP_FIELDS])
+    stamps = {name: [getattr(segment, name) for segment in segments] for name in STAMP_FIELDS}
+    return stamps | rows.to_pydict()
 
 
 @st.cache_resource(max_entries=4 * MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
@@ -249,14 +239,9 @@ def _broker_map(
 
 def broker_map(snapshot: BrokerSnapshot, order: str, page: int, mode: str) -> "MapFigure":
     """Returns one page of the broker map. The first page is 0."""
-    return _broker_map(
-        snapshot,
-        catalog_stamp(snapshot.broker),
-        order,
-        page=page,
-        mode=mode,
-        language=messages.language(),
-    )
+    stamp = catalog_stamp(snapshot.broker)
+    language = messages.language()
+    return _broker_map(snapshot, stamp, order, page=page, mode=mode, language=language)
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
@@ -308,25 +293,15 @@ def clear_all() -> None:
     Needed after a file permission has changed. File sizes and times are the same then, so a kept
     listing looks current.
     """
-    for cached_function in (
-        _open_snapshot,
-        inferred_release,
-        _quick_overview,
-        _full_overview,
-        _torn_tails,
-        _badges,
-        _broker_map,
-        _is_fresh,
-        _catalog_error_count,
-    ):
+    of_listings = (_open_snapshot, inferred_release, _quick_overview, _full_overview, _broker_map)
+    of_catalogs = (_torn_tails, _badges, _is_fresh, _catalog_error_count)
+    for cached_function in (*of_listings, *of_catalogs):
         cached_function.clear()
 
 
 def catalog_path(broker: Broker) -> Path:
-    return (
-        uploads.catalogs()
-        / f"{escape_controls(broker.name)}-{uploads.catalog_suffix(*broker.sources)}"
-    )
+    name = f"{escape_controls(broker.name)}-{uploads.catalog_suffix(*broker.sources)}"
+    return uploads.catalogs() / name
 
 
 def catalog_stamp(broker: Broker) -> int | None:

@@ -111,21 +111,21 @@ def open_partition(
     """
     partition_name = snapshot.broker.partition_name(partition)
     log = _log_view(snapshot, partition)
-    rows = _rows(partition, log, open_segment.base_offset)
-    segment_view = next(
-        (segment for segment in log.segments if segment.base_offset == open_segment.base_offset),
-        log.segments[0],
-    )
     first = open_segment.base_offset
-    last = int(rows.row(len(rows) - 1)["last_offset"]) if len(rows) else open_segment.base_offset
+    rows = _rows(partition, log, first)
+    segment_view = next(
+        (segment for segment in log.segments if segment.base_offset == first), log.segments[0]
+    )
+    last = int(rows.row(len(rows) - 1)["last_offset"]) if len(rows) else first
     low_ms, high_ms = rows.known_ms or (0, segment_view.largest_timestamp_ms)
+    end_offset = find_bounds(log, versions.search_profile()).end_offset
     return LookupSource(
         key=f"{snapshot.key}|{partition_name!r}|{segment_cache.key(open_segment)}",
         title=_title(partition, log, segment_view),
         note=_note(log),
         log=log,
         first_offset=log.log_start_offset,
-        last_offset=_last_offset(log),
+        last_offset=max(log.log_start_offset, end_offset - 1),
         first_ms=_earliest_ms(partition, low_ms),
         last_ms=max(high_ms, max(segment.max_timestamp[0] for segment in log.segments)),
         segment=segment_view,
@@ -198,11 +198,8 @@ def _index_targets(segment: SegmentView, target_kind: str) -> tuple[int, int, in
     column, base = key_column(segment, target_kind)
     if not len(column):
         return base, base, base
-    return (
-        int(column.min()) + base,
-        int(column.max()) + base + 1,
-        int(column[len(column) * 3 // 5]) + base + 1,
-    )
+    default = int(column[len(column) * 3 // 5]) + base + 1
+    return int(column.min()) + base, int(column.max()) + base + 1, default
 
 
 def _title(partition: Partition, log: LogView, segment_view: SegmentView) -> str:
@@ -246,18 +243,11 @@ def _end_position(log: LogView, base_offset: int) -> int:
     )
 
 
-def _last_offset(log: LogView) -> int:
-    return max(log.log_start_offset, find_bounds(log, versions.search_profile()).end_offset - 1)
-
-
 def _earliest_ms(partition: Partition, low_ms: int) -> int:
     first = next(iter(partition.live[0].scan(0, 1 << 16)), None)
-    first_timestamps = [
-        int(timestamp_ms)
-        for timestamp_ms in (first["base_timestamp_ms"][:1] if first is not None else ())
-        if timestamp_ms >= 0
-    ]
-    return min([low_ms, *first_timestamps])
+    if first is None or not len(first) or first["base_timestamp_ms"][0] < 0:
+        return low_ms
+    return min(low_ms, int(first["base_timestamp_ms"][0]))
 
 
 def _record_reader(partition: Partition) -> Callable[[int, int], Iterable[LookupRecord]]:
@@ -300,12 +290,8 @@ def practice_source(name: str) -> LookupSource:
 
     def records(_base_offset: int, position: int) -> list[LookupRecord]:
         row = rows[np.searchsorted(rows["position"], position)]
-        return [
-            LookupRecord(record.offset, record.timestamp_ms)
-            for record in batch_records.read_batch(
-                lesson_logs.batch_bytes(row, practice_log.apart_ms)
-            )
-        ]
+        batch = batch_records.read_batch(lesson_logs.batch_bytes(row, practice_log.apart_ms))
+        return [LookupRecord(record.offset, record.timestamp_ms) for record in batch]
 
     return LookupSource(
         key=name,
@@ -351,12 +337,10 @@ def equivalent_version(version: str) -> str | None:
         return "2.0" if version == PLAIN else versions.NEWEST
     try:
         release = versions.parse(version)
-        return next(
-            (name for name, behaviour in FIRST_BEHAVIOURS.items() if behaviour.applies_to(release)),
-            "2.0",
-        )
     except KafkavizError:
         return None
+    names = (name for name, behaviour in FIRST_BEHAVIOURS.items() if behaviour.applies_to(release))
+    return next(names, "2.0")
 
 
 def release_profile(version: str, warm_entries: int, target_kind: str) -> SearchProfile:
@@ -369,9 +353,8 @@ def release_profile(version: str, warm_entries: int, target_kind: str) -> Search
     search_profile = versions.search_profile(version)
     if warm_entries == KAFKAS_WARM:
         return search_profile
-    return replace(
-        search_profile, warm_bytes=lookup_source.warm_section_bytes(warm_entries, target_kind)
-    )
+    warm_bytes = lookup_source.warm_section_bytes(warm_entries, target_kind)
+    return replace(search_profile, warm_bytes=warm_bytes)
 
 
 def lookup_context(

@@ -97,26 +97,21 @@ def browser_payload(
     address: dict[str, str],
 ) -> bytes:
     """Returns the data that the browser needs to draw the ruler of the segment, as bytes."""
+    # the address as JSON text, because Streamlit cannot hash a str that is not valid UTF-8
     return _browser_payload(
-        anatomy,
-        language(),
-        selection=selection,
-        shade=shade,
-        centre_row=centre_row,
-        # as JSON text, because Streamlit cannot hash a str that is not valid UTF-8
-        address=json.dumps(address),
+        anatomy, selection, shade, centre_row, address=json.dumps(address), language_code=language()
     )
 
 
 @st.cache_data(max_entries=16, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _browser_payload(
     anatomy: Anatomy,
-    language_code: str,
-    *,
     selection: Selection,
     shade: str,
     centre_row: int | None,
+    *,
     address: str,
+    language_code: str,
 ) -> bytes:
     ruler_view = segment_ruler.view(anatomy, selection, shade, centre_row)
     return segment_ruler.browser_payload(ruler_view, key(anatomy.segment), json.loads(address))
@@ -140,13 +135,9 @@ def _retention(
 ) -> tuple[LogRetention, SegmentRetention] | None:
     try:
         plan = _plan(snapshot)
-        return segment_retention(
-            partition,
-            anatomy,
-            plan.limits(partition),
-            clean=plan.is_partition_clean(partition),
-            now_ms=plan.now_ms,
-        )
+        limits = plan.limits(partition)
+        is_clean = plan.is_partition_clean(partition)
+        return segment_retention(partition, anatomy, limits, clean=is_clean, now_ms=plan.now_ms)
     except KafkavizError:
         return None
 

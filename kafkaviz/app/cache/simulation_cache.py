@@ -80,9 +80,8 @@ def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
         rolled_log = RolledLog(len(rows), config, behaviour, **arguments)
         _write(rows, rolled_log.append, lambda: rolled_log.segment_count)
         appended_batches = appends[: rolled_log.rows]
-        history = roll_history.history_of_rolled_log(
-            rolled_log.segments(), appended_batches, config
-        )
+        segments = rolled_log.segments()
+        history = roll_history.history_of_rolled_log(segments, appended_batches, config)
     except CannotLoad as fault:
         error = fault.exception
         appended_batches = appends[:0]

@@ -135,9 +135,8 @@ def copy_link(address: dict[str, str], private_parameters: Iterable[str], about:
 
 def theme_button(paths: list[str]) -> None:
     """Draws a button that switches the theme of the pages at `paths`."""
-    _theme_button(
-        key="kv_theme", data={"paths": paths, "words": _words("light_or_dark")}, width="content"
-    )
+    data = {"paths": paths, "words": _words("light_or_dark")}
+    _theme_button(key="kv_theme", data=data, width="content")
 
 
 def keys(listen: str) -> str | None:
@@ -147,9 +146,7 @@ def keys(listen: str) -> str | None:
     readers, and makes arrows and Enter work in Go to.
     """
     data = {"listen": listen, "language": messages.language(), "words": _words("pages", "where")}
-    return _keys(
-        key="kv_listener", data=data, on_pressed_change=lambda: None, width="content"
-    ).pressed
+    return _keys(key="kv_listener", data=data, on_pressed_change=_ignore, width="content").pressed
 
 
 def focus() -> None:
@@ -161,11 +158,8 @@ def address(choices: dict[str, str | None]) -> None:
 
     Parameters that scripts in the browser wrote stay unchanged.
     """
-    _address(
-        key="kv_address",
-        data={"chosen": choices, "known": st.query_params.to_dict()},
-        width="content",
-    )
+    data = {"chosen": choices, "known": st.query_params.to_dict()}
+    _address(key="kv_address", data=data, width="content")
 
 
 def sidebar() -> None:
@@ -196,7 +190,7 @@ def stepper(data: dict[str, Any], on_slot: Callable[[], None] | None, key: str =
             be clicked.
     """
     payload = data | bar() | {"picks": on_slot is not None}
-    _stepper(key=key, data=payload, on_slot_change=on_slot or (lambda: None))
+    _stepper(key=key, data=payload, on_slot_change=on_slot or _ignore)
 
 
 def chosen_slot(lookup_key: str) -> int | None:
@@ -224,13 +218,8 @@ def ruler(data: bytes, key: str = "ruler") -> None:
 
     `data` is from segment_ruler.browser_payload.
     """
-    _ruler(
-        key=key,
-        data=data,
-        default={"pin": None, "slice": None},
-        on_pin_change=_ignore,
-        on_slice_change=_ignore,
-    )
+    initial = {"pin": None, "slice": None}
+    _ruler(key=key, data=data, default=initial, on_pin_change=_ignore, on_slice_change=_ignore)
 
 
 def ruler_state(name: str, segment_key: str, key: str = "ruler") -> dict[str, Any]:

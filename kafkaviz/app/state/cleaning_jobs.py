@@ -117,9 +117,8 @@ def get(snapshot: BrokerSnapshot, partition: str) -> "CleaningJob | None":
 
 def get_or_start(snapshot: BrokerSnapshot, log: DecidedLog) -> CleaningJob:
     """Returns the cleaning of a log, started if needed, even if Kafka would not start one."""
-    return cleaning_jobs().get_or_start(
-        (snapshot.key, log.partition), partial(_start, snapshot, log)
-    )
+    key = snapshot.key, log.partition
+    return cleaning_jobs().get_or_start(key, partial(_start, snapshot, log))
 
 
 def superseded_bytes(snapshot: BrokerSnapshot) -> dict[tuple[str, str], int]:
@@ -171,9 +170,8 @@ def _find_key_records(
     try:
         return key_story(log, key, now_ms, on_read)
     except CleaningFailed as failure:
-        text = message(
-            "key_story.unreadable", partition=log.partition, error=str(failure.exception)
-        )
+        error = str(failure.exception)
+        text = message("key_story.unreadable", partition=log.partition, error=error)
         raise KafkavizError(text) from None
 
 

@@ -57,12 +57,6 @@ def _compare(pair: SnapshotPair, report: Callable[[ReadProgress], None]) -> Brok
 
 
 def _log_bytes(snapshot: BrokerSnapshot) -> Counter[str]:
-    broker = snapshot.broker
-    return Counter(
-        {
-            broker.partition_name(partition): sum(
-                segment.log.size_bytes for segment in partition.live
-            )
-            for partition in broker.partitions
-        }
-    )
+    partitions = snapshot.broker.partitions
+    name_of = snapshot.broker.partition_name
+    return Counter({name_of(partition): partition.live_log_bytes for partition in partitions})

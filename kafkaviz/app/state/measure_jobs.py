@@ -101,12 +101,9 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
 
     broker = open_broker(*request.log_directories) if request.log_directories else None
     if broker and request.kind != "partition":
+        topic = request.topic or None
         return open_broker_source(
-            broker,
-            request.topic or None,
-            request.version,
-            on_progress=report_share,
-            on_sizes=note_sizes,
+            broker, topic, request.version, on_progress=report_share, on_sizes=note_sizes
         )
     if not request.is_text:
         return open_source(

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 # limits for all cached answers together
 MAX_ANSWERS = 12
 MAX_ANSWER_BYTES = 1 << 28
-CLOSED_AFTER_S = (
-    5.0  # after this time a disconnected tab counts as closed; lost connections are restored sooner
-)
+# after this time a disconnected tab counts as closed; lost connections are restored sooner
+CLOSED_AFTER_S = 5.0
 WATCH_INTERVAL_S = 1.0
 
 
@@ -95,22 +94,17 @@ class Queries:
                 self._is_watched = bool(running)
             if not running:
                 return
+            now = time.monotonic()
             for query, tabs in running:
                 if any(map(_is_open, tabs)):
                     closed_at.pop(query, None)
-                elif (
-                    time.monotonic() - closed_at.setdefault(query, time.monotonic())
-                    >= CLOSED_AFTER_S
-                ):
+                elif now - closed_at.setdefault(query, now) >= CLOSED_AFTER_S:
                     query.cancel()
 
 
 def _key(snapshot: BrokerSnapshot, text: str) -> tuple:
-    return (
-        broker_cache.catalog_path(snapshot.broker),
-        broker_cache.catalog_stamp(snapshot.broker),
-        text,
-    )
+    broker = snapshot.broker
+    return broker_cache.catalog_path(broker), broker_cache.catalog_stamp(broker), text
 
 
 def _tab() -> str:
