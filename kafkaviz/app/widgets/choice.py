@@ -145,8 +145,7 @@ def bind_to_address(
     The default word is left out of the address unless `writes_default`.
     """
     word = take_from_address(name, options, default, parse_other)
-    is_left_out = word == default and not writes_default
-    address_word = "" if is_left_out else word
+    address_word = word if writes_default or word != default else ""
     previous = _previous_run(name)
     if st.query_params.get(name, "") != address_word:  # each assignment is a message to the browser
         if address_word:

@@ -174,7 +174,6 @@ def partial(readable: int, total: int, directory: Path, problems: Sequence[Probl
 
 def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
     mark = elements.severity("warning")
-    visible = problems[:MAX_PROBLEMS]
     rows = [
         tag(
             "tr",
@@ -182,7 +181,7 @@ def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
             tag("td", elements.mono(_relative_path(problem.path, directory))),
             tag("td", render(problem.what)),
         )
-        for problem in visible
+        for problem in problems[:MAX_PROBLEMS]
     ]
     if len(problems) > MAX_PROBLEMS:
         text = say_count("common.n_more", len(problems) - MAX_PROBLEMS)
@@ -201,14 +200,10 @@ def _retry_button(kind: Literal["secondary", "tertiary"] = "secondary") -> None:
 
 
 def _sample_button(kind: Literal["secondary", "tertiary"]) -> None:
-    if access.samples():
-        st.button(
-            say("faults.use_sample"),
-            key="kv_sample",
-            type=kind,
-            on_click=open_directory,
-            args=(str(access.samples()[0]),),
-        )
+    if samples := access.samples():
+        label = say("faults.use_sample")
+        arguments = (str(samples[0]),)
+        st.button(label, key="kv_sample", type=kind, on_click=open_directory, args=arguments)
 
 
 def open_directory(directory: str) -> None:

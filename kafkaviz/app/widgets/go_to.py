@@ -146,7 +146,7 @@ def find_entries(
     if broker and (partitions := _match_partitions(broker, text)):
         entries = [
             *_partition_entries(location, partitions),
-            *_best_match_entries(location, partitions[:1], pages),
+            *_best_match_entries(location, partitions[0], pages),
         ]
         groups.insert(0, (_partition_rank(partitions[0], text), entries))
     if BROKER_PAGE in pages:
@@ -220,9 +220,8 @@ def _offset_entries(
     number = units.format_count(offset)
     for partition in candidates:
         segment = page_location.find_segment(partition, offset)
-        address = page_state.address(
-            location.directory, _name(location, partition), segment.base_offset, offset
-        )
+        name = _name(location, partition)
+        address = page_state.address(location.directory, name, segment.base_offset, offset)
         words = say("go_to.offset_in", offset=number, partition=partition.directory)
         yield GoToEntry(say("common.offsets"), words, _size(segment), SEGMENT_PAGE, address)
     for partition in candidates if "Lookup" in pages else []:
@@ -249,20 +248,18 @@ def _name(location: Location, partition: Partition) -> str:
 
 
 def _best_match_entries(
-    location: Location, partitions: list[Partition], pages: Mapping[str, object]
+    location: Location, partition: Partition, pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
-    for partition in partitions:
-        for segment in reversed(partition.live[-MAX_ENTRIES:]):
-            address = page_state.address(
-                location.directory, _name(location, partition), segment.base_offset
-            )
-            words = f"{partition.directory} › {segment.name}"
-            yield GoToEntry(say("common.segments"), words, _size(segment), SEGMENT_PAGE, address)
-        for page, key in PARTITION_PAGES.items() if partition.live else ():
-            if page in pages:
-                address = page_state.address(location.directory, _name(location, partition))
-                words = say(key, partition=partition.directory)
-                yield GoToEntry(say("frame.pages"), words, "", page, address)
+    name = _name(location, partition)
+    for segment in reversed(partition.live[-MAX_ENTRIES:]):
+        address = page_state.address(location.directory, name, segment.base_offset)
+        words = f"{partition.directory} › {segment.name}"
+        yield GoToEntry(say("common.segments"), words, _size(segment), SEGMENT_PAGE, address)
+    for page, key in PARTITION_PAGES.items() if partition.live else ():
+        if page in pages:
+            address = page_state.address(location.directory, name)
+            words = say(key, partition=partition.directory)
+            yield GoToEntry(say("frame.pages"), words, "", page, address)
 
 
 def _directory_entries(name: str, directories: Sequence[str]) -> Iterator[GoToEntry]:
@@ -285,13 +282,10 @@ def remember(page: str, location: Location, pin: int | None = None) -> None:
     if not location.partition:
         return
     address = location.address | ({page_state.PIN: str(pin)} if pin is not None else {})
-    visit = Visit(
-        page, {name: value for name, value in address.items() if name != page_state.LANGUAGE}
-    )
-    earlier = [
-        entry for entry in visits() if _location_key(entry.address) != _location_key(visit.address)
-    ]
-    st.session_state[page_state.VISITS] = [visit, *earlier][:MAX_VISITS]
+    address.pop(page_state.LANGUAGE, None)
+    key = _location_key(address)
+    earlier = [visit for visit in visits() if _location_key(visit.address) != key]
+    st.session_state[page_state.VISITS] = [Visit(page, address), *earlier][:MAX_VISITS]
 
 
 def visits() -> list[Visit]:
@@ -299,11 +293,8 @@ def visits() -> list[Visit]:
 
 
 def other_visits(page: str, location: Location) -> list[Visit]:
-    return [
-        visit
-        for visit in visits()
-        if (visit.page, _location_key(visit.address)) != (page, _location_key(location.address))
-    ]
+    key = page, _location_key(location.address)
+    return [visit for visit in visits() if (visit.page, _location_key(visit.address)) != key]
 
 
 def _location_key(address: Mapping[str, Any]) -> tuple[str | None, ...]:

@@ -14,7 +14,6 @@ from kafkaviz import units
 from kafkaviz.app import access, page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import check_jobs, ingests
-from kafkaviz.app.state.check_jobs import check_again
 from kafkaviz.app.widgets import elements, faults
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.text.sentences import describe_error, to_sentence
@@ -105,7 +104,7 @@ def _render_check_failure(snapshot: BrokerSnapshot, error: Exception, release: s
     arguments = (snapshot, release)
     label = say("health.check_again")
     with elements.state("check", "error", say("health.not_ended"), reason):
-        st.button(label, key="kv_check_retry", on_click=check_again, args=arguments)
+        st.button(label, key="kv_check_retry", on_click=check_jobs.check_again, args=arguments)
 
 
 def render_failure(error: Exception, on_click: Callable[[], None]) -> None:
@@ -178,10 +177,8 @@ def ingest_html(progress: "Progress", pending_texts: tuple[str, str] | None = No
 def ingest_text(progress: "Progress") -> str:
     size = units.format_bytes(progress.total_bytes)
     if progress.state == "failed":
-        return say(
-            "progress.stopped",
-            error=render(progress.error) if progress.error else say("progress.no_reason"),
-        )
+        error = render(progress.error) if progress.error else say("progress.no_reason")
+        return say("progress.stopped", error=error)
     if progress.state == "cancelled":
         return say("progress.cancelled")
     if progress.state in ENDED and not progress.total_bytes:
@@ -198,10 +195,8 @@ def ingest_text(progress: "Progress") -> str:
 
 
 def ingest_aside(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
-    pending_text, failure_text = pending_texts or (
-        say("progress.owed_broker"),
-        say("progress.missed_broker"),
-    )
+    broker_texts = say("progress.owed_broker"), say("progress.missed_broker")
+    pending_text, failure_text = pending_texts or broker_texts
     if progress.state in ("failed", "cancelled"):
         return failure_text
     if progress.state in ENDED:

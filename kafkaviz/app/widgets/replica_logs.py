@@ -18,13 +18,10 @@ def key_html() -> Html:
 
 def steps_html(walk: FollowerTruncation, step: int) -> Html:
     """Lists the steps in which a follower truncates its log. Marks step number `step` (from 1)."""
+    texts = [to_sentence(render(describe_step(walk_step))) for walk_step in walk.steps]
     rows = (
-        tag(
-            "li",
-            to_sentence(render(describe_step(walk_step))),
-            class_="on" if number == step else None,
-        )
-        for number, walk_step in enumerate(walk.steps, start=1)
+        tag("li", text, class_="on" if number == step else None)
+        for number, text in enumerate(texts, start=1)
     )
     head = tag("div", say("compare.step_list"), class_="kv-lab")
     return join((head, tag("ol", *rows, class_="kv-list")))
@@ -37,15 +34,10 @@ def epochs_html(comparison: PartitionComparison) -> Html:
     if not epochs:
         return Html()
     head = tag("div", say("compare.epochs"), class_="kv-lab", style="margin-bottom:4px")
-    table = tables.table_html(
-        [
-            say("segment.head_epoch"),
-            *(say(f"compare.column_{side}", name=say("compare.column_start")) for side in SIDES),
-        ],
-        (
-            [units.format_count(epoch), *(units.format_count(side.get(epoch)) for side in entries)]
-            for epoch in epochs
-        ),
-        "lrr",
+    start = say("compare.column_start")
+    side_heads = (say(f"compare.column_{side}", name=start) for side in SIDES)
+    rows = (
+        [units.format_count(epoch), *(units.format_count(side.get(epoch)) for side in entries)]
+        for epoch in epochs
     )
-    return join((head, table))
+    return join((head, tables.table_html([say("segment.head_epoch"), *side_heads], rows, "lrr")))
