@@ -275,7 +275,7 @@ def test_another_index_size():
 
 def test_sizes_that_cannot_be_written_say_so(monkeypatch):
     """Such as for a batch larger than a segment."""
-    monkeypatch.setattr(tuning_index, "sweep_index_sizes", lambda *_, **__: ())
+    monkeypatch.setattr(tuning_index.index_size, "sweep_index_sizes", lambda *_, **__: ())
     tuning_index._index_sizes.clear()
     text = page_html(page(tp="orders-0", tab="Index"))
     tuning_index._index_sizes.clear()

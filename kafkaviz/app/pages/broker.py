@@ -26,7 +26,6 @@ from kafkaviz.app.state import ingests, page_location
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.uploads import save, save_files
 from kafkaviz.app.widgets import charts, choice, elements, faults, progress_strip
-from kafkaviz.app.widgets.elements import describe_writer
 from kafkaviz.figures.broker import map_rows
 from kafkaviz.figures.broker.map_rows import LARGEST, REMOTE, ROWS_PER_PAGE, TEXT_KEYS
 from kafkaviz.figures.text.segment_text import included_text
@@ -36,7 +35,6 @@ from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import SEGMENT_KINDS, Broker
 from kafkaviz.messages import render, say, say_count
-from kafkaviz.units import escape_controls
 
 if TYPE_CHECKING:
     from kafkaviz.figures.broker.broker_map import BrokerMapView
@@ -70,12 +68,9 @@ def render_page() -> None:
     render_partition_table(location, overview)
     if overview.problems:
         st.space(28)
-        faults.partial(
-            int((~overview.segments["left_out"]).sum()),
-            len(overview.segments),
-            snapshot.broker.path,
-            overview.problems,
-        )
+        readable = int((~overview.segments["left_out"]).sum())
+        total = len(overview.segments)
+        faults.partial(readable, total, snapshot.broker.path, overview.problems)
     with strip:  # drawn last because it may start Spark; the browser has the rest by then
         progress_strip.render_ingest_strip(snapshot)
 
@@ -84,9 +79,10 @@ def _render_path_form(location: Location) -> DeltaGenerator:
     with st.container(horizontal=True, key="kv_path", vertical_alignment="center"):
         # The field has a new key after each opened path, even the same one: under the old key the
         # browser would keep the typed text.
-        directory_text = escape_controls(location.directory_text)
+        directory_text = units.escape_controls(location.directory_text)
         open_count = st.session_state.get(page_state.OPEN_COUNT, 0)
         key = f"kv_directory {open_count} {directory_text}"
+        request = (key, location.directory)
         st.text_input(
             say("broker.field"),
             directory_text,
@@ -94,14 +90,10 @@ def _render_path_form(location: Location) -> DeltaGenerator:
             key=key,
             width=520,
             on_change=_request_open,
-            args=(key, location.directory),
+            args=request,
         )
         st.button(
-            say("broker.open"),
-            type="primary",
-            key="kv_open",
-            on_click=_request_open,
-            args=(key, location.directory),
+            say("broker.open"), type="primary", key="kv_open", on_click=_request_open, args=request
         )
         if (new_directory := st.session_state.pop(page_state.TYPED_PATH, None)) is not None:
             st.session_state[page_state.OPEN_COUNT] = open_count + 1
@@ -109,13 +101,13 @@ def _render_path_form(location: Location) -> DeltaGenerator:
         if access.takes_uploads() and st.button(
             say("broker.upload"), icon=":material/upload:", key="kv_upload"
         ):
-            _upload_dialog()
+            st.dialog(say("broker.upload"))(_upload_form)()
         return st.empty()
 
 
 def _request_open(key: str, directory: str) -> None:
     text = st.session_state.get(key)
-    is_same = text in (None, escape_controls(page_location.directory_text(directory)))
+    is_same = text in (None, units.escape_controls(page_location.directory_text(directory)))
     path = page_location.clean_path(directory if is_same else text)
     st.session_state[page_state.TYPED_PATH] = path
 
@@ -129,7 +121,14 @@ def render_segment_map(
         middle = st.container()
         foot = _map_row("foot")
         heading = head.container()
-        row_order = _choose_order(head)
+        with head:
+            row_order = choice.buttons(
+                say("broker.order"),
+                TEXT_KEYS,
+                LARGEST,
+                page_state.ORDER,
+                lambda order_name: say(TEXT_KEYS[order_name]),
+            )
         broker_map = broker_cache.broker_map(
             snapshot, row_order, _choose_page(foot, len(overview.partitions)), charts.mode()
         )
@@ -152,17 +151,6 @@ def render_segment_map(
 
 def _map_row(name: str) -> DeltaGenerator:
     return st.container(horizontal=True, key=f"kv_map_{name}")
-
-
-def _choose_order(head: DeltaGenerator) -> str:
-    with head:
-        return choice.buttons(
-            say("broker.order"),
-            TEXT_KEYS,
-            LARGEST,
-            page_state.ORDER,
-            lambda order_name: say(TEXT_KEYS[order_name]),
-        )
 
 
 def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> Html:
@@ -207,10 +195,9 @@ def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     directories = len(snapshot.broker.log_directories)
     if directories > 1:
         title = say("broker.title_directories", title=title, n=directories)
-    elements.title(
-        say("broker.title_simulated", title=title) if snapshot.broker.is_simulated else title,
-        gap=12,
-    )
+    if snapshot.broker.is_simulated:
+        title = say("broker.title_simulated", title=title)
+    elements.title(title, gap=12)
     _render_chips(snapshot, overview)
     elements.metrics(_metrics(overview), is_pending=ingests.is_awaited(snapshot))
 
@@ -219,6 +206,8 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
     total = overview.total
     group = units.format_count
     empty_count = sum(row.sums.log_bytes == 0 for row in overview.partitions)
+    empty_text = say_count("broker.n_empty", empty_count)
+    share_text = say("broker.share_of_log", share=units.format_percent(total.index_share, 1))
     bytes_per_entry = None if total.bytes_per_entry is None else round(total.bytes_per_entry)
     batches_text = say(  # say_count uses the plural if the count is None
         "broker.batches_records",
@@ -229,18 +218,10 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
         "broker.entries", offset=group(total.offset_entries), time=group(total.time_entries)
     )
     return [
-        (
-            say("common.topic_partitions"),
-            group(len(overview.partitions)),
-            say_count("broker.n_empty", empty_count),
-        ),
+        (say("common.topic_partitions"), group(len(overview.partitions)), empty_text),
         (say("common.segments"), group(total.segments), _describe_kinds(overview)),
         (say("broker.log"), units.format_bytes(total.log_bytes), batches_text),
-        (
-            say("common.index"),
-            units.format_bytes(total.index_bytes),
-            say("broker.share_of_log", share=units.format_percent(total.index_share, 1)),
-        ),
+        (say("common.index"), units.format_bytes(total.index_bytes), share_text),
         (say("broker.covers"), units.format_bytes(bytes_per_entry), entries_text),
     ]
 
@@ -278,7 +259,7 @@ def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     if broker.lacks_metadata_log:
         warnings.append(say("broker.lacks_metadata_log"))
     chips += [("warning", join((warning, text))) for text in warnings]
-    chips.append(("", describe_writer(broker_cache.inferred_release(snapshot))))
+    chips.append(("", elements.describe_writer(broker_cache.inferred_release(snapshot))))
     if broker.node_id:
         chips.append(("", say("broker.node", id=broker.node_id)))
     elements.chips(chips)
@@ -294,11 +275,8 @@ def _render_details(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     elements.chips(chips, note=render(reason) if reason else "")
     total = overview.total
     is_sparse = total.allocated_bytes < total.length_bytes
-    space = say(
-        "broker.on_disk_sparse" if is_sparse else "broker.on_disk",
-        size=total.allocated_bytes,
-        length=total.length_bytes,
-    )
+    key = "broker.on_disk_sparse" if is_sparse else "broker.on_disk"
+    space = say(key, size=total.allocated_bytes, length=total.length_bytes)
     unused_text = included_text(tuple(inactive_segments(broker.partitions)))
     elements.paragraph(join_sentences([space, unused_text]), is_faint=True)
 
@@ -342,10 +320,6 @@ def _card(column: DeltaGenerator, name: str) -> Generator[None]:
 # ---- uploads
 
 
-def _upload_dialog() -> None:
-    st.dialog(say("broker.upload"))(_upload_form)()
-
-
 def _upload_form() -> None:
     st.markdown(elements.escape_markdown(upload_hint()))
     uploads = st.file_uploader(
@@ -361,7 +335,7 @@ def _upload_form() -> None:
     if len(uploads) == 1 and archive.is_archive(Path(uploads[0].name)):
         path = save(uploads[0], uploads[0].name)
     elif None in contents or len(contents) < len(uploads):
-        names = tuple(escape_controls(upload.name) for upload in uploads)
+        names = tuple(units.escape_controls(upload.name) for upload in uploads)
         st.warning(elements.escape_markdown(say("broker.upload_mixed", names=names)))
         return
     else:

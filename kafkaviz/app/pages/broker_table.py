@@ -189,13 +189,11 @@ def _name(row: PartitionRow) -> str:
 
 
 def _offsets(row: PartitionRow) -> str | None:
-    if (
-        row.last_offset is None
-        or row.log_start_offset is None
-        or row.last_offset < row.log_start_offset
-    ):
+    first = row.log_start_offset
+    last = row.last_offset
+    if first is None or last is None or last < first:
         return None
-    return f"{units.format_count(row.log_start_offset)}–{units.format_count(row.last_offset)}"
+    return f"{units.format_count(first)}–{units.format_count(last)}"
 
 
 VALUES: dict[str, Callable[[PartitionRow], Any]] = {  # the columns of FORMATTERS

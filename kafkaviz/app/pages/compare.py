@@ -21,7 +21,6 @@ from kafkaviz.app.state import comparisons, page_location
 from kafkaviz.app.state.comparisons import SnapshotPair, compare_again
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements, faults, go_to, progress_strip, tables
-from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.comparison import partition_map
 from kafkaviz.figures.text.comparison_text import offsets_text, outcome_text
@@ -33,30 +32,16 @@ TABLE = "kv_compared_table"  # the key of the table
 MAX_CHANGES = 400
 MAX_PAPER_ROWS = 400
 COLUMNS = (  # the message key of each heading
-    "common.topic_partition",
-    "compare.column_relation",
-    "compare.column_offsets_a",
-    "compare.column_offsets_b",
-    "compare.relation_only_in_a",
-    "compare.relation_only_in_b",
-    "compare.column_drops_b",
-    "compare.column_drops_a",
+    *("common.topic_partition", "compare.column_relation"),
+    *("compare.column_offsets_a", "compare.column_offsets_b"),
+    *("compare.relation_only_in_a", "compare.relation_only_in_b"),
+    *("compare.column_drops_b", "compare.column_drops_a"),
 )
 CSV_COLUMNS = (
-    "partition",
-    "relation",
-    "relations",
-    "compared_from",
-    "compared_to",
-    "first_divergent_offset",
-    "leader_epoch_a",
-    "leader_epoch_b",
-    "log_end_a",
-    "log_end_b",
-    "records_only_in_a",
-    "records_only_in_b",
-    "b_keeps_below_if_a_leads",
-    "a_keeps_below_if_b_leads",
+    *("partition", "relation", "relations", "compared_from", "compared_to"),
+    *("first_divergent_offset", "leader_epoch_a", "leader_epoch_b", "log_end_a", "log_end_b"),
+    *("records_only_in_a", "records_only_in_b"),
+    *("b_keeps_below_if_a_leads", "a_keeps_below_if_b_leads"),
 )
 DIRECTORY_CHARACTERS = 60
 
@@ -64,7 +49,7 @@ DIRECTORY_CHARACTERS = 60
 @in_turn
 def render_page() -> None:
     location = frame("Compare")
-    apply_print_style()
+    elements.apply_print_style()
     snapshot = faults.require_snapshot(location)
     other = second_snapshot()
     if other is None:
@@ -96,10 +81,8 @@ def _render_body(location: Location, pair: SnapshotPair, comparison: BrokerCompa
             render_changes(comparison.start)
         if comparison.problems:
             st.space(28)
-            finding = say(
-                "compare.not_compared", count=units.format_count(len(comparison.problems))
-            )
-            elements.heading(finding)
+            count = units.format_count(len(comparison.problems))
+            elements.heading(say("compare.not_compared", count=count))
             faults.problem_table(pair[0].broker.path, comparison.problems)
         st.space(28)
         elements.heading(say("compare.command"), gap=8)
@@ -152,28 +135,21 @@ def render_head(
 def _lead(comparison: BrokerComparison | None) -> str:
     if comparison is None:
         return say("compare.lead")
-    total = len(comparison.partitions)
-    equal = sum(item.relation.has_equal_records for item in comparison.partitions)
     if comparison.has_equal_records:
         return say("compare.lead_equal")
-    return say(
-        "compare.lead_other", equal=units.format_count(equal), total=units.format_count(total)
-    )
+    equal = sum(item.relation.has_equal_records for item in comparison.partitions)
+    total = units.format_count(len(comparison.partitions))
+    return say("compare.lead_other", equal=units.format_count(equal), total=total)
 
 
 def _chips(comparison: BrokerComparison) -> list[tuple[str, str]]:
     counts = sorted(comparison.counts.items(), key=lambda item: item[0].display_rank)
-    return [
-        (
-            partition_map.severity(relation),
-            say(
-                "compare.chip",
-                n=units.format_count(count),
-                relation=partition_map.relation_label(relation),
-            ),
-        )
-        for relation, count in counts
-    ]
+    chips = []
+    for relation, count in counts:
+        label = partition_map.relation_label(relation)
+        text = say("compare.chip", n=units.format_count(count), relation=label)
+        chips.append((partition_map.severity(relation), text))
+    return chips
 
 
 def _render_path_form(location: Location) -> None:
@@ -187,24 +163,11 @@ def _render_path_form(location: Location) -> None:
         st.text_input(
             say("compare.field"), second_text, key=key, width=520, on_change=_request, args=(key,)
         )
-        st.button(
-            say("compare.compare"),
-            type="primary",
-            key="kv_compare_open",
-            on_click=_request,
-            args=(key,),
-        )
+        label = say("compare.compare")
+        st.button(label, type="primary", key="kv_compare_open", on_click=_request, args=(key,))
         known = [directory for directory in go_to.directories(location) if directory != second]
         chosen = known and st.menu_button(
-            say("compare.known"),
-            known,
-            key="kv_compare_known",
-            format_func=lambda directory: elements.escape_markdown(
-                elements.cut_middle(
-                    units.escape_controls(page_location.short_directory_text(directory)),
-                    DIRECTORY_CHARACTERS,
-                )
-            ),
+            say("compare.known"), known, key="kv_compare_known", format_func=_directory_label
         )
         if second:
             st.button(
@@ -222,6 +185,11 @@ def _render_path_form(location: Location) -> None:
         st.session_state[page_state.COMPARED_COUNT] = count + 1
         first, other = target
         _open(page_state.address(first or location.directory), str(other))
+
+
+def _directory_label(directory: str) -> str:
+    text = units.escape_controls(page_location.short_directory_text(directory))
+    return elements.escape_markdown(elements.cut_middle(text, DIRECTORY_CHARACTERS))
 
 
 def _request(key: str) -> None:
@@ -246,13 +214,9 @@ def _render_no_second() -> None:
 
 def _render_downloads(comparison: BrokerComparison) -> None:
     tables.download("CSV", lambda: partitions_csv(comparison), "comparison.csv", "kv_compare_csv")
+    data = partial(comparison_json, comparison)
     tables.download(
-        "JSON",
-        lambda: comparison_json(comparison),
-        "comparison.json",
-        "kv_compare_json",
-        "application/json",
-        kind="secondary",
+        "JSON", data, "comparison.json", "kv_compare_json", "application/json", kind="secondary"
     )
 
 
@@ -292,12 +256,8 @@ def render_partition_map(location: Location, comparison: BrokerComparison) -> No
         view = partition_map.view(comparison, page)
         with head:
             elements.figure_head(view.title, view.caption)
-        foot.html(
-            elements.key(
-                (swatch, say(f"compare.key_{kind}"))
-                for kind, swatch in (("both", "closed"), ("alone", "scan"), ("other", "torn"))
-            )
-        )
+        swatches = (("both", "closed"), ("alone", "scan"), ("other", "torn"))
+        foot.html(elements.key((swatch, say(f"compare.key_{kind}")) for kind, swatch in swatches))
         with middle:
             key = f"kv_compared_map_{page}"
             charts.plot(
@@ -332,14 +292,11 @@ def render_partition_table(location: Location, comparison: BrokerComparison) -> 
         tables.clickable_list(data, names, TABLE, alt)
         elements.hidden_count("common.more_scroll", len(rows) - tables.ROWS_IN_VIEW)
     with st.container(key="kv_paper_rows"):  # printed instead, because paper cannot scroll
-        tables.table(
-            heads,
-            (
-                [cell if isinstance(cell, str) else units.format_count(cell) for cell in row]
-                for row in rows[:MAX_PAPER_ROWS]
-            ),
-            "llllrrrr",
+        paper_rows = (
+            [cell if isinstance(cell, str) else units.format_count(cell) for cell in row]
+            for row in rows[:MAX_PAPER_ROWS]
         )
+        tables.table(heads, paper_rows, "llllrrrr")
         elements.hidden_count("common.n_more", len(rows) - MAX_PAPER_ROWS)
     if (clicked := charts.take_click(TABLE)) is not None:
         _open_partition(location, clicked)
@@ -376,12 +333,8 @@ def render_changes(start: StartComparison) -> None:
     st.html(tag("p", outcome_text(start), class_="kv-sm"))
     if not start.changes:
         return
-    heads = [
-        say("common.file"),
-        say("compare.column_change"),
-        say("segment.size_bytes"),
-        say("compare.column_foretold"),
-    ]
+    keys = ("common.file", "compare.column_change", "segment.size_bytes")
+    heads = [*map(say, keys), say("compare.column_foretold")]
     rows = []
     for change in start.changes[:MAX_CHANGES]:
         kind = say(f"comparison.change_{change.kind.value.replace('-', '_')}")

@@ -74,11 +74,9 @@ def _render_relation(location: Location, comparison: PartitionComparison) -> Non
     relation = to_sentence(render(describe_relation(comparison)))
     draw_facts = partial(elements.draw_list, map(_fact_sentence, facts)) if facts else None
     with elements.state("relation", severity, label, relation, draw_facts):
-        second = page_location.compared_directory()
+        directories = (location.directory, page_location.compared_directory())
         offset = replica_axis.first_difference(comparison)
-        for side, replica, directory in zip(
-            SIDES, comparison.replicas, (location.directory, second), strict=True
-        ):
+        for side, replica, directory in zip(SIDES, comparison.replicas, directories, strict=True):
             if replica is None or not replica.segments:
                 continue
             last_offset = max(replica.log_end_offset - 1, replica.log_start_offset)
@@ -99,11 +97,8 @@ def _render_axis(comparison: PartitionComparison) -> None:
         )
         with titles:
             elements.figure_head(view.title, view.caption)
-        charts.plot(
-            replica_axis.figure(view, charts.mode()),
-            "kv_logs",
-            say("common.titled", title=view.title, below=view.caption),
-        )
+        alt = say("common.titled", title=view.title, below=view.caption)
+        charts.plot(replica_axis.figure(view, charts.mode()), "kv_logs", alt)
         st.html(replica_logs.key_html())
         st.space(8)
         left, right = st.columns((1.7, 1), gap=24)
@@ -175,8 +170,9 @@ def render_batches(pair: SnapshotPair, comparison: PartitionComparison) -> None:
             width=200,
         )
         offset = int(word)
+    first, second = (replica.directory if replica else "" for replica in comparison.replicas)
     try:
-        view = _view(pair, _directories(comparison), offset, language())
+        view = _view(pair, (first, second), offset, language())
     except KafkavizError as fault:
         elements.state("unread", "error", say("compare.not_ended"), describe_error_sentence(fault))
         return
@@ -208,11 +204,6 @@ def offsets_of_interest(comparison: PartitionComparison) -> list[int]:
     ]
     known = dict.fromkeys(offset for offset in offsets if offset is not None and offset >= 0)
     return list(known)[:MAX_OFFSETS] or [0]
-
-
-def _directories(comparison: PartitionComparison) -> tuple[str, str]:
-    a, b = (replica.directory if replica else "" for replica in comparison.replicas)
-    return a, b
 
 
 @st.cache_resource(max_entries=8 * MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
@@ -282,22 +273,15 @@ def _render_hex(view: HexPairView) -> None:
 
 def _digits_html(digits: tuple[tuple[str, bool], ...]) -> Html:
     texts = [tag("mark", text) if is_other else text for text, is_other in digits]
-    return tag(
-        "code", join((join(part, " ") for part in (texts[:8], texts[8:]) if part), " \u00a0")
-    )
+    halves = (join(part, " ") for part in (texts[:8], texts[8:]) if part)
+    return tag("code", join(halves, " \u00a0"))
 
 
 def pairs_csv(view: BatchPairsView) -> str:
     heads = [f"{column}_{side}" for side in SIDES for column in batch_pairs.COLUMNS]
     missing = [""] * len(batch_pairs.COLUMNS)
-    return tables.to_csv(
-        [*heads, "relation"],
-        (
-            [
-                *([cell.text for cell in row.cells[0]] or missing),
-                *([cell.text for cell in row.cells[1]] or missing),
-                row.text,
-            ]
-            for row in view.rows
-        ),
-    )
+    rows = []
+    for row in view.rows:
+        first, second = ([cell.text for cell in cells] or missing for cells in row.cells)
+        rows.append([*first, *second, row.text])
+    return tables.to_csv([*heads, "relation"], rows)

@@ -22,7 +22,6 @@ from kafkaviz.app.registry import PAGES
 from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import check_jobs, cleaning_jobs
 from kafkaviz.app.widgets import choice, elements, faults, progress_strip, tables
-from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.figures.disk import disk_map
 from kafkaviz.figures.disk.disk_map import DiskMapView, DiskTable
 from kafkaviz.html import tag
@@ -49,7 +48,7 @@ class DiskAccount(NamedTuple):
 @in_turn
 def render_page() -> None:
     location = frame("Disk")
-    apply_print_style()
+    elements.apply_print_style()
     snapshot = faults.require_snapshot(location)
     elements.title(say("common.page_disk"), _lead(snapshot), gap=4)
     choice.open_by_address(CONTROLS)
@@ -143,8 +142,7 @@ def _with_cleanings(
 def _render_bars(view: DiskMapView) -> None:
     elements.figure_head(view.title, view.caption)
     if view.legend:
-        swatches = [(f"disk-{group}", label) for group, label in view.legend]
-        st.html(elements.key(swatches))
+        st.html(elements.key((f"disk-{group}", label) for group, label in view.legend))
     st.html(disk_map.figure(view))
 
 

@@ -156,12 +156,9 @@ def _render_figure(
     decisions: CleanerDecisions, log: DecidedLog, cleaned: CleanedLog | None
 ) -> None:
     if cleaned is None:
-        cleaning = None
         records = log_records(log, None, decisions.plan.now_ms)
-    else:
-        cleaning = cleaned.cleaning
-        records = cleaned.records
-    figure_view = cleaning_figure.view(log, cleaning, records)
+        cleaned = CleanedLog(cleaning=None, error=None, records=records)
+    figure_view = cleaning_figure.view(log, cleaned.cleaning, cleaned.records)
     with st.container(key="kv_fig_cleaning"):
         elements.figure_head(figure_view.title, figure_view.caption)
         st.html(cleaning_figure.figure(figure_view))
@@ -185,13 +182,9 @@ def _render_result(
     ratio = () if log.decision.is_eligible else ("--set", f"{DIRTY_RATIO}={MIN_RATIO}")
     command = _command("compaction", snapshot, decisions, log, *ratio)
     st.code(command, language="bash", wrap_lines=True)
-    tables.download(
-        "JSON",
-        lambda: cleaning_json(snapshot, decisions, log, cleaned),
-        f"{units.escape_controls(log.partition.replace('/', '-'))}-compaction.json",
-        "kv_compaction_json",
-        "application/json",
-    )
+    data = partial(cleaning_json, snapshot, decisions, log, cleaned)
+    name = f"{units.escape_controls(log.partition.replace('/', '-'))}-compaction.json"
+    tables.download("JSON", data, name, "kv_compaction_json", "application/json")
 
 
 def _render_numbers(decisions: CleanerDecisions, cleaned: CleanedLog) -> None:
@@ -283,19 +276,16 @@ def _render_records(story: KeyStory, partition: str) -> None:
     if not story.records:
         elements.paragraph(end_sentence(say("key_story.none", partition=partition)))
         return
-    removed_count = sum(record.fate in GOES for record in story.records)
-    title = say_count(
-        "key_story.title", story.record_count, partition=partition, removed=removed_count
-    )
+    removed = sum(record.fate in GOES for record in story.records)
+    title = say_count("key_story.title", story.record_count, partition=partition, removed=removed)
     elements.paragraph(end_sentence(title))
     st.space(8)
     rows = compaction_view.story_rows(story)
     heads = [say(head) for head in compaction_view.STORY_HEADS]
     tables.table(heads, rows[:SHOWN_RECORDS], "rlrrrw")
     elements.hidden_count("common.more_in_csv", len(rows) - SHOWN_RECORDS)
-    tables.download(
-        "CSV", lambda: tables.to_csv(compaction_view.STORY_COLUMNS, rows), "key.csv", "kv_key_csv"
-    )
+    data = partial(tables.to_csv, compaction_view.STORY_COLUMNS, rows)
+    tables.download("CSV", data, "key.csv", "kv_key_csv")
 
 
 def _command(

@@ -1,6 +1,7 @@
 """The tab Retention of the Disk page: what Kafka's next retention check deletes."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -16,18 +17,11 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import cleaning_jobs
 from kafkaviz.app.state.cleaning_jobs import CleaningJob
 from kafkaviz.app.widgets import choice, elements, progress_strip, tables
-from kafkaviz.app.widgets.progress_strip import failure_text
 from kafkaviz.config_def import DAY_MS, DIRTY_RATIO, HOUR_MS
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.disk import retention_view
 from kafkaviz.figures.disk.compaction_view import describe_reason
-from kafkaviz.figures.disk.retention_view import (
-    MAX_COMMAND_TOPICS,
-    ProposedLimits,
-    SegmentRow,
-    alter_command,
-    setting_name,
-)
+from kafkaviz.figures.disk.retention_view import ProposedLimits, SegmentRow, setting_name
 from kafkaviz.figures.text import retention_text
 from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.format.names import METADATA_TOPIC, topic_of
@@ -141,20 +135,13 @@ def _choose(snapshot: BrokerSnapshot, health: Health, all_logs: Sequence[LogRete
     has_own = topic is not None and limits.is_known
     is_tiered = topic is not None and limits.is_tiered
     with second:
-        retention_ms = _choose_limit(
-            setting_name(MS, is_tiered=is_tiered),
-            page_state.RETENTION[MS],
-            TIMES_MS,
-            limits.retention_ms if has_own else None,
-            units.duration,
-        )
+        own_ms = limits.retention_ms if has_own else None
+        retention_ms = _choose_limit(MS, TIMES_MS, own_ms, units.duration, is_tiered=is_tiered)
     with third:
+        values = _sizes(max(log.log_bytes for log in logs))
+        own_bytes = limits.retention_bytes if has_own else None
         retention_bytes = _choose_limit(
-            setting_name(BYTES, is_tiered=is_tiered),
-            page_state.RETENTION[BYTES],
-            _sizes(max(log.log_bytes for log in logs)),
-            limits.retention_bytes if has_own else None,
-            units.format_bytes,
+            BYTES, values, own_bytes, units.format_bytes, is_tiered=is_tiered
         )
         dirty_ratio = _choose_dirty_ratio(compacted)
     proposed = ProposedLimits(retention_ms, retention_bytes)
@@ -203,7 +190,7 @@ def _sizes(largest_bytes: int) -> list[int]:
 
 
 def _choose_limit(
-    name: str, key: str, values: Sequence[int], current: int | None, format_value
+    name: str, values: Sequence[int], current: int | None, format_value, *, is_tiered: bool
 ) -> int | None:
     """Draws the slider of a limit. Returns the chosen value, or None if the limit is unchanged.
 
@@ -218,7 +205,8 @@ def _choose_limit(
         default = AS_SET
     else:
         default = NO_LIMIT if current < 0 else format_value(current)
-    word = choice.slider(name, options, default, key, _option_text)
+    label = setting_name(name, is_tiered=is_tiered)
+    word = choice.slider(label, options, default, page_state.RETENTION[name], _option_text)
     return None if word == default else options[word]
 
 
@@ -242,7 +230,7 @@ def _render_command(health: Health, chosen: _Choice) -> None:
     elif not limits:
         return
     st.space(12)
-    if len(topics) > MAX_COMMAND_TOPICS:
+    if len(topics) > retention_view.MAX_COMMAND_TOPICS:
         elements.paragraph(say("retention.too_many_topics", n=len(topics)), is_faint=True)
         return
     tiered_topics = {topic_of(log.partition) for log in logs if log.limits.is_tiered}
@@ -253,7 +241,7 @@ def _render_command(health: Health, chosen: _Choice) -> None:
         }
         if chosen.dirty_ratio is not None:
             settings[DIRTY_RATIO] = chosen.dirty_ratio
-        command = alter_command(names, _config_changes(health, settings))
+        command = retention_view.alter_command(names, _config_changes(health, settings))
         if command:
             st.code(command, language="bash", wrap_lines=True)
         if command and is_tiered:
@@ -338,16 +326,12 @@ def _render_cleanings(
     for log in chosen.compacted:
         job = jobs.get(log.partition)
         if job and job.error:
-            text = say(
-                "cli_compaction.partition", name=log.partition, reason=failure_text(job.error)
-            )
+            reason = progress_strip.failure_text(job.error)
+            text = say("cli_compaction.partition", name=log.partition, reason=reason)
             elements.paragraph(end_sentence(text), above_px=8)
-            st.button(
-                say("common.start_again"),
-                key=f"kv_clean_again_{log.partition}",
-                on_click=cleaning_jobs.restart,
-                args=(snapshot, log),
-            )
+            label = say("common.start_again")
+            key = f"kv_clean_again_{log.partition}"
+            st.button(label, key=key, on_click=cleaning_jobs.restart, args=(snapshot, log))
         elif job and job.result and job.result.error:
             failure = say("compaction.fails_why", error=job.result.error)
             text = say("cli_compaction.partition", name=log.partition, reason=failure)
@@ -385,12 +369,8 @@ def _render_schedule(
         rows = [tuple(map(_size_html, row)) for row in table.rows]
         tables.table(table.columns, rows, f"m{'r' * numbers}w")
     elements.hidden_count("common.more_in_csv", table.more)
-    tables.download(
-        "CSV",
-        lambda: tables.to_csv(retention_view.VALUE_COLUMNS, table.values),
-        "retention.csv",
-        "kv_retention_csv",
-    )
+    data = partial(tables.to_csv, retention_view.VALUE_COLUMNS, table.values)
+    tables.download("CSV", data, "retention.csv", "kv_retention_csv")
 
 
 def _size_html(text: str) -> str:

@@ -21,7 +21,6 @@ from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import ingests
 from kafkaviz.app.state.queries import queries
 from kafkaviz.app.widgets import charts, elements, faults, progress_strip
-from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import download, escape_formula
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS, Question, find_question
@@ -37,13 +36,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.sql.sql import ErrorLocation, QueryError
 
 WIDTHS = (236, 768)
-SHORT_TYPES = {
-    "string": "text",
-    "int32": "int",
-    "int64": "long",
-    "bool": "bool",
-    "double": "double",
-}
+SHORT_TYPES = {"string": "text", "int32": "int", "int64": "long"}
 MIN_PLAIN = 1e-12  # smaller numbers are written with an exponent
 # an answer of up to this many rows is an HTML table; a longer one is a st.dataframe, which scrolls
 # and sorts
@@ -68,16 +61,15 @@ def render_query_progress(snapshot: BrokerSnapshot, text: str) -> None:
 @in_turn
 def render_page() -> None:
     location = frame("Explore")
-    apply_print_style()
+    elements.apply_print_style()
     snapshot = faults.require_snapshot(location)
     elements.title(say("common.page_explore"), say("explore.lead"))
     strip = st.container(key="kv_explore_strip", gap=8)
     query = _render_columns(snapshot, query_text())
     with strip:  # drawn last, because it may start Spark
         if query and not broker_cache.is_fresh(snapshot):
-            catalog_time = moment(
-                cast(int, broker_cache.catalog_stamp(snapshot.broker)) // 1_000_000, fraction=False
-            )
+            stamp_ns = cast(int, broker_cache.catalog_stamp(snapshot.broker))
+            catalog_time = moment(stamp_ns // 1_000_000, fraction=False)
             text = say("explore.out_of_date", time=catalog_time)
             st.html(tag("div", text, class_="kv-sm kv-fnt", role="status"))
         progress_strip.render_ingest_strip(snapshot, (say("explore.owed"), say("explore.missed")))
@@ -183,9 +175,8 @@ def render_questions(current: Question | None) -> None:
     with st.container(key="kv_questions"):
         st.html(tag("div", say("explore.questions"), class_="kv-lab"))
         for question in QUESTIONS:
-            with st.container(
-                key="kv_ask_on" if question is current else f"kv_ask_{question.name}"
-            ):
+            key = "kv_ask_on" if question is current else f"kv_ask_{question.name}"
+            with st.container(key=key):
                 st.button(
                     question.text,
                     type="tertiary",
@@ -271,7 +262,7 @@ def _columns_html(name: str) -> Html:
             tag(
                 "button", field.name, type="button", class_="kv-col", data_name=_quoted(field.name)
             ),
-            tag("span", SHORT_TYPES.get(str(field.type), field.type)),
+            tag("span", SHORT_TYPES.get(str(field.type), str(field.type))),
         )
         for field in TABLES[name]
     )
@@ -418,37 +409,27 @@ def render_downloads(answer: "QueryResult", snapshot: BrokerSnapshot, text: str)
 def file_name(answer: "QueryResult", broker: str, text: str) -> str:
     question = find_question(text)
     first_rows = f"-first-{answer.rows.num_rows}" if answer.is_cut else ""
-    return (
-        f"{escape_controls(Path(broker).name)}-{question.name if question else 'query'}{first_rows}"
-    )
+    subject = question.name if question else "query"
+    return f"{escape_controls(Path(broker).name)}-{subject}{first_rows}"
 
 
 def csv(rows: pa.Table) -> bytes:
     """Returns the rows as CSV with a header. NULL is empty, and formulas are escaped."""
     from pyarrow import csv as csv_format
 
-    columns = [
-        column if _is_plain(column.type) else column.cast(pa.string()) for column in rows.columns
-    ]
-    columns = [
-        _escape_formulas(column) if pa.types.is_string(column.type) else column
-        for column in columns
-    ]
+    names = list(map(escape_formula, rows.column_names))
     sink = io.BytesIO()
-    csv_format.write_csv(
-        pa.table(columns, names=list(map(escape_formula, rows.column_names))), sink
-    )
+    csv_format.write_csv(pa.table(list(map(_csv_column, rows.columns)), names=names), sink)
     return sink.getvalue()
 
 
-def _escape_formulas(texts: pa.ChunkedArray) -> pa.Array:
-    return pa.array(
-        [None if text is None else escape_formula(text) for text in texts.to_pylist()], pa.string()
-    )
-
-
-def _is_plain(kind: pa.DataType) -> bool:
-    return not (pa.types.is_duration(kind) or pa.types.is_decimal(kind))
+def _csv_column(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    if pa.types.is_duration(column.type) or pa.types.is_decimal(column.type):
+        column = column.cast(pa.string())
+    if not pa.types.is_string(column.type):
+        return column
+    texts = [None if text is None else escape_formula(text) for text in column.to_pylist()]
+    return pa.array(texts, pa.string())
 
 
 def parquet(rows: pa.Table) -> bytes:

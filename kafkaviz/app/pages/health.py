@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, cast
 
@@ -26,7 +27,6 @@ from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import check_jobs, page_location
 from kafkaviz.app.state.check_jobs import LARGE_BYTES, check_again, is_for_spark, is_large
 from kafkaviz.app.widgets import elements, faults, progress_strip, tables
-from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures import health_view
 from kafkaviz.figures.text.sentences import describe_error, end_sentence
@@ -53,7 +53,7 @@ def render_page() -> None:
     inferred from the files, even if the reader has chosen another.
     """
     location = frame("Health")
-    apply_print_style()
+    elements.apply_print_style()
     snapshot = faults.require_snapshot(location)
     chosen_release = address_release()
     checked_release = "" if is_large(snapshot) else chosen_release
@@ -78,9 +78,8 @@ def _render_check(snapshot: BrokerSnapshot, checked_release: str, chosen_release
     finding_list, start = _payloads(snapshot, checked_release, messages.language(), health)
     findings(finding_list)
     st.space(16)
-    render_rebuilt_indexes(
-        snapshot, health.findings, checked_release or health.assumed_release.version
-    )
+    version = checked_release or health.assumed_release.version
+    render_rebuilt_indexes(snapshot, health.findings, version)
     if any(finding.needs_replica for finding in health.findings):
         _render_compare_link(snapshot)
     st.space(16)
@@ -101,10 +100,8 @@ def _payloads(
     snapshot: BrokerSnapshot, release: str, language: str, _health: "Health"
 ) -> tuple[dict, dict]:
     view = health_view.view(_health)
-    return (
-        health_view.findings_payload(view, f"{snapshot.key} {release}"),
-        health_view.start_payload(view),
-    )
+    finding_list = health_view.findings_payload(view, f"{snapshot.key} {release}")
+    return finding_list, health_view.start_payload(view)
 
 
 def address_release() -> str:
@@ -117,9 +114,8 @@ def address_release() -> str:
 
 def render_head(snapshot: BrokerSnapshot, health: "Health | None", release: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
-        elements.title(
-            say("common.page_health"), say(f"health.left_{snapshot.broker.shutdown_state}"), gap=0
-        )
+        lead = say(f"health.left_{snapshot.broker.shutdown_state}")
+        elements.title(say("common.page_health"), lead, gap=0)
         _choose_release(health, release)
         if health:
             st.button(
@@ -143,12 +139,9 @@ def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
     finding = say("health.not_as", release=release)
     reason = say("health.not_as_why", size=size, command=command)
     with elements.state("by_traces", "info", finding, reason):
-        st.button(
-            say("health.as_traces_tell"),
-            key="kv_by_traces",
-            on_click=cast(Callable[..., None], st.query_params.pop),
-            args=(page_state.RELEASE, None),
-        )
+        forget = cast(Callable[..., None], st.query_params.pop)
+        arguments = (page_state.RELEASE, None)
+        st.button(say("health.as_traces_tell"), key="kv_by_traces", on_click=forget, args=arguments)
     st.space(12)
 
 
@@ -266,23 +259,15 @@ def _render_indexes(
         return
     name = f"{units.escape_controls(partition.directory)}-rebuilt.tar.gz"
     with download_slot:
-        tables.download(
-            say("health.download_indexes"),
-            lambda: pack(rebuilt_files, partition),
-            name,
-            "kv_rebuilt",
-            "application/gzip",
-            kind="secondary",
-        )
+        label = say("health.download_indexes")
+        data = partial(pack, rebuilt_files, partition)
+        tables.download(label, data, name, "kv_rebuilt", "application/gzip", kind="secondary")
     _render_table(compare_files(rebuilt_files, partition))
 
 
 def _render_table(rows: Sequence[IndexFileComparison]) -> None:
-    changed_text, count_text = (
-        units.format_count(number)
-        for number in (sum(bool(comparison.difference) for comparison in rows), len(rows))
-    )
-    summary = say("health.differ", changed=changed_text, all=count_text)
+    changed = units.format_count(sum(bool(comparison.difference) for comparison in rows))
+    summary = say("health.differ", changed=changed, all=units.format_count(len(rows)))
     st.html(tag("p", summary, class_="kv-sm", style="color:var(--kv-ink-2);margin:4px 0 8px"))
     with st.container(key="kv_rebuilt_table"):
         names = ("file", "on_disk", "rebuilt", "differ")
@@ -362,10 +347,8 @@ def difference(disk_data: bytes, disk_bytes: int, data: bytes) -> str:
         return say("health.from_byte_on", byte=same_bytes)
     if disk_bytes == len(data):
         return ""
-    return say_count(
-        f"health.{'more' if disk_bytes > len(data) else 'fewer'}_on_disk",
-        abs(disk_bytes - len(data)),
-    )
+    size = "more" if disk_bytes > len(data) else "fewer"
+    return say_count(f"health.{size}_on_disk", abs(disk_bytes - len(data)))
 
 
 def pack(rebuilt_files: Mapping[str, bytes], partition: Partition) -> bytes:

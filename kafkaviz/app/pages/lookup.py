@@ -1,6 +1,7 @@
 """The Lookup page: follows one offset or timestamp through the indexes to its record."""
 
 import json
+from functools import partial
 from typing import cast
 
 import streamlit as st
@@ -21,7 +22,6 @@ from kafkaviz.app.registry import PAGES
 from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import charts, choice, elements, faults, projector
-from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures.lookup import LookupContext, stepper
@@ -41,13 +41,8 @@ VIEW_PARAMETERS = {"steps": (page_state.STEP,)}
 # an address with one of these parameters opens the reader's own log or a certain practice log; any
 # other address opens the example
 ASKS_FOR_OTHER = (
-    page_state.TOPIC_PARTITION,
-    page_state.SEGMENT,
-    page_state.PIN,
-    page_state.SET,
-    page_state.KEYS,
-    page_state.TARGET,
-    page_state.BY,
+    *(page_state.TOPIC_PARTITION, page_state.SEGMENT, page_state.PIN),
+    *(page_state.SET, page_state.KEYS, page_state.TARGET, page_state.BY),
 )
 PHASE_SUFFIXES = {"time": ".timeindex", "offset": ".index", "log": ".log", "record": ".log"}
 WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
@@ -56,16 +51,13 @@ WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
 @in_turn
 def render_page() -> None:
     location = frame("Lookup", get_subject=_practice_name)
-    apply_print_style()
+    elements.apply_print_style()
     choice.open_by_address(VIEW_PARAMETERS)
     source_name, labels = _choose_source(location)
     if source_name == OWN_LOG:
         return _render_partition(location, labels)
-    _render_lookup(
-        lookup_cache.practice_source(source_name) if source_name in PRACTICE else open_source(),
-        labels,
-        versions.NEWEST,
-    )
+    source = lookup_cache.practice_source(source_name) if source_name in PRACTICE else open_source()
+    _render_lookup(source, labels, versions.NEWEST)
 
 
 def _choose_source(location: Location) -> tuple[str, dict[str, str]]:
@@ -92,9 +84,8 @@ def _practice_name(location: Location) -> str:
 
 def _begin_with_example() -> None:
     """Opens the example, unless this is a later visit or the address asks for something else."""
-    if page_state.SET in st.session_state:
-        return
-    if not any(name in st.query_params for name in ASKS_FOR_OTHER):
+    is_first_visit = page_state.SET not in st.session_state
+    if is_first_visit and not any(name in st.query_params for name in ASKS_FOR_OTHER):
         st.query_params[page_state.SET] = EXAMPLE
 
 
@@ -125,7 +116,6 @@ def _render_lookup(
 ) -> None:
     _render_title(source, labels)
     query = lookup_controls.render_controls(source, labels, assumed)
-    is_projected = projector.is_on()
     sought_target = lookup_controls.require_target(source, query.target_kind)
     if sought_target is None:
         return
@@ -140,14 +130,7 @@ def _render_lookup(
         )
     except KafkavizError as fault:
         return _render_damage(fault)
-    _render_context(
-        source,
-        query,
-        context,
-        f"{source.key}|{sought_target}|{query}",
-        location,
-        is_projected=is_projected,
-    )
+    _render_context(source, query, context, f"{source.key}|{sought_target}|{query}", location)
 
 
 def _render_context(
@@ -156,17 +139,13 @@ def _render_context(
     context: LookupContext,
     key: str,
     location: Location | None,
-    *,
-    is_projected: bool,
 ) -> None:
-    """Draws the lookup step by step. In the projector view (`is_projected`), draws nothing else."""
-    if isinstance(context.result.error, OffsetOutOfRange):
-        return lookup_controls.render_out_of_range(
-            source, cast(int, context.result.offset), context.result.error
-        )
-    is_failed = isinstance(context.result.error, FailedRead)
-    if isinstance(context.result.error, FailedRead):
-        _render_damage(context.result.error)
+    """Draws the lookup step by step. In the projector view, draws nothing else."""
+    error = context.result.error
+    if isinstance(error, OffsetOutOfRange):
+        return lookup_controls.render_out_of_range(source, cast(int, context.result.offset), error)
+    if isinstance(error, FailedRead):
+        _render_damage(error)
     target_kind = query.target_kind
     view, payload = lookup_cache.steps(context, key)
     race_payload = charts.view(("race", key), lambda: lookup_cache.race_payload(context, key))
@@ -186,14 +165,14 @@ def _render_context(
                 frontend.stepper(
                     data, lambda: lookup_controls.set_from_slot(key, context, target_kind)
                 )
-    if is_projected:
+    if projector.is_on():
         return
     if isinstance(location, PartitionLocation) and context.result.record:
         render_segment_link(location, context)
     cost = remote_cost(location, context) if isinstance(location, PartitionLocation) else None
     if cost:
         render_remote_reads(cost)
-    has_log = not (is_failed or context.is_index_only)
+    has_log = not (isinstance(error, FailedRead) or context.is_index_only)
     if target_kind == TIMESTAMP and not context.special_timestamp and has_log:
         render_why_offset(source, context, query.search_profile, key)
     render_steps(view, context, cost)
@@ -201,11 +180,8 @@ def _render_context(
 
 def _render_title(source: LookupSource, labels: dict[str, str]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
-        lead = say(
-            "common.titled" if source.note else "lookup.alone",
-            title=source.title,
-            below=source.note,
-        )
+        key = "common.titled" if source.note else "lookup.alone"
+        lead = say(key, title=source.title, below=source.note)
         elements.title(say("common.page_lookup"), lead, gap=0)
         lookup_controls.render_sources(labels)
 
@@ -327,12 +303,8 @@ def render_steps(
         table((say("lookup.step"), say("lookup.phase"), say("lookup.what_happens")), rows, "lll")
         with st.container(horizontal=True):
             values = [(number, step.phase, step.text) for number, step in enumerate(view.steps, 1)]
-            download(
-                say("lookup.steps_csv"),
-                lambda: to_csv(("step", "phase", "text"), values),
-                "lookup.csv",
-                "kv_steps_csv",
-            )
+            steps_csv = partial(to_csv, ("step", "phase", "text"), values)
+            download(say("lookup.steps_csv"), steps_csv, "lookup.csv", "kv_steps_csv")
             if context.result.choices:
                 remote = {"remote": to_json_object(cost)} if cost else {}
                 data = lambda: json.dumps(lookup_object(context.result) | remote, indent=2)  # noqa: E731 - the button calls it on click

@@ -104,14 +104,9 @@ def render_controls(
             )
     if name == TYPED_KEYS:
         render_fault()
-    return LookupQuery(
-        target_kind,
-        lookup_cache.release_profile(
-            default_version if version == own_version else version, warm_entries, target_kind
-        ),
-        isolation,
-        lagging_target,
-    )
+    release = default_version if version == own_version else version
+    profile = lookup_cache.release_profile(release, warm_entries, target_kind)
+    return LookupQuery(target_kind, profile, isolation, lagging_target)
 
 
 def render_sources(labels: dict[str, str]) -> None:
@@ -249,14 +244,10 @@ def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind
     if not inside:
         return tag("div", class_="kv-band")
     label = say("lookup.band_all" if inside == [span] else "lookup.band")
-    texts = [
-        say(
-            "release.between",
-            first=_describe_target(first, target_kind),
-            last=_describe_target(last, target_kind),
-        )
-        for first, last in inside[-MAX_RANGES:]
-    ]
+    texts = []
+    for bounds in inside[-MAX_RANGES:]:
+        first_text, last_text = (_describe_target(target, target_kind) for target in bounds)
+        texts.append(say("release.between", first=first_text, last=last_text))
     share = 100 / (high - low)
     bars = (
         tag("i", style=f"right:{share * (high - last):.4f}%;width:{share * (last - first):.4f}%")
@@ -316,11 +307,8 @@ def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:
 def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRange) -> None:
     """Draws the error for an offset outside the log, with buttons for the first and last offset."""
     nearest = min(max(offset, source.first_offset), source.last_offset)
-    finding = say(
-        "lookup.past_end" if offset > nearest else "lookup.before_start",
-        offset=offset,
-        near=nearest,
-    )
+    key = "lookup.past_end" if offset > nearest else "lookup.before_start"
+    finding = say(key, offset=offset, near=nearest)
     ends = {"first": source.first_offset, "last": source.last_offset}
     reason = join_sentences([str(error), say("lookup.outside")])
     with elements.state("outside", "info", finding, reason):
@@ -340,9 +328,8 @@ def require_target(source: LookupSource, target_kind: str) -> int | None:
     if target is None or (source.is_index_only and target_kind == TIMESTAMP and target < 0):
         target = None
         text = st.session_state.get(page_state.TARGET) or say("lookup.nothing")
-        finding = say(
-            "lookup.no_offset" if target_kind == OFFSET else "lookup.no_time", text=text[:40]
-        )
+        key = "lookup.no_offset" if target_kind == OFFSET else "lookup.no_time"
+        finding = say(key, text=text[:40])
         with elements.state("target", "info", finding, say("lookup.choose")):
             default = lookup_cache.default_target(source, target_kind)
             label = say("lookup.offer", target=_describe_target(default, target_kind))
@@ -395,13 +382,9 @@ def format_target(target: int, target_kind: str) -> str:
 
 def open_source() -> LookupSource:
     """Returns an index with the typed keys, or with `DEFAULT_KEYS` if a typed key is invalid."""
-    text = (
-        st.session_state.get(page_state.KEYS)
-        or st.query_params.get(page_state.KEYS)
-        or DEFAULT_KEYS
-    )
+    text = st.session_state.get(page_state.KEYS) or st.query_params.get(page_state.KEYS)
     try:
-        keys = parse_keys(text)
+        keys = parse_keys(text or DEFAULT_KEYS)
     except ValueError:
         keys = parse_keys(DEFAULT_KEYS)
     key = f"keys {' '.join(map(str, keys))}"

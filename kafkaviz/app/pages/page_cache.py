@@ -1,5 +1,7 @@
 """The Page cache page: which index pages a reader at the log's end waits for."""
 
+from functools import partial
+
 import streamlit as st
 
 from kafkaviz.analysis import page_replay
@@ -8,7 +10,6 @@ from kafkaviz.app import frontend
 from kafkaviz.app.frame import frame
 from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.lookup import tail_growth
 from kafkaviz.messages import language, say
@@ -24,7 +25,7 @@ LARGE_INDEX = IndexGrowth(262_144, counted_from=20_000)
 @in_turn
 def render_page() -> None:
     frame("Page cache")
-    apply_print_style()
+    elements.apply_print_style()
     with st.container(gap=None, key="kv_head"):
         elements.title(say("common.page_page_cache"), say("page_cache.lead"), gap=4)
     frontend.tail_growth(_browser_payload(language()))
@@ -36,12 +37,8 @@ def render_page() -> None:
         with st.expander(say("page_cache.sizes_table")):
             heads = [say(f"page_cache.{name}") for name in HEADS]
             table(heads, rows, "rrllll", tail_growth.FIRST_PAGES - 1)
-            download(
-                say("page_cache.csv"),
-                lambda: to_csv(tail_growth.COLUMNS, rows),
-                "index-sizes.csv",
-                "kv_sizes_csv",
-            )
+            data = partial(to_csv, tail_growth.COLUMNS, rows)
+            download(say("page_cache.csv"), data, "index-sizes.csv", "kv_sizes_csv")
 
 
 @st.cache_resource(show_spinner=False)
@@ -51,8 +48,7 @@ def _lookups() -> tuple[TailLookups, ...]:
 
 @st.cache_resource(show_spinner=False)
 def _browser_payload(language_code: str) -> dict:
-    view = tail_growth.view(_lookups(), page_replay.MEMORY)
-    return tail_growth.browser_payload(view)
+    return tail_growth.browser_payload(tail_growth.view(_lookups(), page_replay.MEMORY))
 
 
 @st.cache_resource(show_spinner=False)

@@ -12,7 +12,6 @@ from kafkaviz.analysis.roll_limits import WriteLoad
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
-from kafkaviz.app.cache.simulation_cache import load_of
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages import rolls_figures
 from kafkaviz.app.pages.rolls_controls import MIB, PANEL_SETTINGS, SETTINGS, render_controls
@@ -20,7 +19,6 @@ from kafkaviz.app.registry import PAGES
 from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state.page_location import Location, PartitionLocation
 from kafkaviz.app.widgets import choice, elements, faults
-from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence
@@ -36,11 +34,8 @@ from kafkaviz.units import MISSING
 CHART, GROWTH, LIMITS = PAGES["Rolls"].tabs
 CONTROLS = {GROWTH: (page_state.STORY, page_state.STEP)}
 CHOICES = (
-    page_state.WORKLOAD,
-    *page_state.SETTING.values(),
-    page_state.SPEED,
-    page_state.BATCH_SIZE,
-    page_state.STORY,
+    *(page_state.WORKLOAD, *page_state.SETTING.values()),
+    *(page_state.SPEED, page_state.BATCH_SIZE, page_state.STORY),
 )
 SIMULATED = "Simulated"  # a value of page_state.ROLLS_SUBJECT
 OTHER_PARTITIONS = 2
@@ -50,7 +45,7 @@ NAME_CHARACTERS = 22
 @in_turn
 def render_page() -> None:
     location = frame("Rolls", get_subject=_simulated_name)
-    apply_print_style()
+    elements.apply_print_style()
     _render_body(location, _render_head(location))
 
 
@@ -132,7 +127,8 @@ def _render_head(location: Location) -> str:
     with lead:
         text = say("rolls.lead")
         if source_name != SIMULATED and isinstance(location, PartitionLocation):
-            text = _disk_lead(location)
+            name = units.escape_controls(location.partition.label)
+            text = say_count("rolls.lead_on_disk", len(location.partition.live), partition=name)
         elements.title(say("common.page_rolls"), text, gap=0)
     return source_name
 
@@ -167,14 +163,9 @@ def _source_names(location: Location) -> list[str]:
     if not isinstance(location, PartitionLocation):
         return [SIMULATED]
     own_directory = location.partition_name
-    other_partitions = sorted(
-        _segment_counts(location.broker, own_directory), key=lambda pair: -pair[1]
-    )[:OTHER_PARTITIONS]
-    return [
-        SIMULATED,
-        units.escape_controls(own_directory),
-        *(name for name, _ in other_partitions),
-    ]
+    counts = _segment_counts(location.broker, own_directory)
+    others = sorted(counts, key=lambda pair: -pair[1])[:OTHER_PARTITIONS]
+    return [SIMULATED, units.escape_controls(own_directory), *(name for name, _ in others)]
 
 
 def _segment_counts(broker: Broker, own_directory: str) -> list[tuple[str, int]]:
@@ -184,13 +175,6 @@ def _segment_counts(broker: Broker, own_directory: str) -> list[tuple[str, int]]
         if partition.state == "current" and broker.partition_name(partition) != own_directory
     )
     return [(units.escape_controls(name), count) for name, count in counts if count > 1]
-
-
-def _disk_lead(location: PartitionLocation) -> str:
-    count = len(location.partition.live)
-    return say_count(
-        "rolls.lead_on_disk", count, partition=units.escape_controls(location.partition.label)
-    )
 
 
 @dataclass(frozen=True)
@@ -226,13 +210,9 @@ def rolls_on_disk(snapshot: BrokerSnapshot, partition: Partition) -> RollsOnDisk
 
 def _load_on_disk(partition: Partition) -> WriteLoad:
     """Returns the mean size and record count of the first batches in the last segment."""
-    last_segment = next(
-        (segment for segment in reversed(partition.live) if segment.log.size_bytes), None
-    )
-    if last_segment is None:
-        return WriteLoad(1)
-    for rows in last_segment.scan(0, 4 * MIB):
-        return load_of(rows["size_bytes"], rows["record_count"])
+    segments = [segment for segment in partition.live if segment.log.size_bytes]
+    for rows in segments[-1].scan(0, 4 * MIB) if segments else ():
+        return simulation_cache.load_of(rows["size_bytes"], rows["record_count"])
     return WriteLoad(1)
 
 

@@ -91,12 +91,8 @@ def scale_workload(workload: Workload, speed: str, batch: str) -> Workload:
         speed: a key of SPEEDS.
         batch: one of BATCH_ORDER.
     """
-    return replace(
-        workload,
-        phases=tuple(
-            _scale_phase(phase, SPEEDS[speed], BATCHES.get(batch)) for phase in workload.phases
-        ),
-    )
+    phases = (_scale_phase(phase, SPEEDS[speed], BATCHES.get(batch)) for phase in workload.phases)
+    return replace(workload, phases=tuple(phases))
 
 
 def _scale_phase(phase, speed: float, batch_bytes: int | None):
@@ -121,9 +117,8 @@ def render_controls() -> SimulatedLog | None:
         first = st.columns(5, gap=24)
         with first[0]:
             name = _choose_workload()
-        workload = (
-            _edit_own_workload() if name == workloads.OWN_TITLE else workloads.by_title()[name]
-        )
+        is_own = name == workloads.OWN_TITLE
+        workload = _edit_own_workload() if is_own else workloads.by_title()[name]
         if workload is None:
             return None
         values = {
@@ -173,12 +168,8 @@ def _render_reset() -> None:
 
 
 def _reset_settings() -> None:
-    for key in (
-        *page_state.SETTING.values(),
-        page_state.SPEED,
-        page_state.BATCH_SIZE,
-        page_state.ROLLS_ROWS,
-    ):
+    others = (page_state.SPEED, page_state.BATCH_SIZE, page_state.ROLLS_ROWS)
+    for key in (*page_state.SETTING.values(), *others):
         st.session_state.pop(key, None)
         st.query_params.pop(key, None)
 

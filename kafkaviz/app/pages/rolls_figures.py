@@ -16,20 +16,8 @@ from kafkaviz.analysis.roll_history import RollHistory
 from kafkaviz.analysis.roll_limits import IndexRoom, WriteLoad, index_room, safe_index_bytes
 from kafkaviz.app import frontend, page_state, uploads
 from kafkaviz.app.cache import simulation_cache
-from kafkaviz.app.cache.simulation_cache import (
-    STORIES,
-    STORY_APPENDS,
-    RollSimulation,
-    lesson_story,
-    simulated_story,
-)
-from kafkaviz.app.pages.rolls_controls import (
-    AS_IT_IS,
-    MIB,
-    SimulatedLog,
-    option_text,
-    render_controls,
-)
+from kafkaviz.app.cache.simulation_cache import STORIES, STORY_APPENDS, RollSimulation
+from kafkaviz.app.pages.rolls_controls import AS_IT_IS, SimulatedLog, option_text, render_controls
 from kafkaviz.app.widgets import charts, choice, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.app.workloads import OWN_TITLE, config_of, format_setting
@@ -44,7 +32,7 @@ from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.simulate.writer.roll_reason import RollCause
 
 WORKLOAD_KEYS = ("workload", "throughput", "batches")
-MAX_ARCHIVE_BYTES = 256 * MIB  # bytes of .log files
+MAX_ARCHIVE_BYTES = 256 << 20  # bytes of .log files
 
 
 def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> None:
@@ -66,9 +54,8 @@ def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> 
         reason = say("rolls.toy_size_below", version=workload.kafka_version)
         _render_note("toy_size", "info", say("rolls.toy_size"), reason)
     if run.is_cut:
-        finding = say(
-            "rolls.cut", batches=len(run.appended_batches), segments=len(run.history.segments)
-        )
+        batches = len(run.appended_batches)
+        finding = say("rolls.cut", batches=batches, segments=len(run.history.segments))
         _render_note("cut", "info", finding, say("rolls.cut_below"))
 
 
@@ -91,11 +78,8 @@ def render_comparison(simulated: SimulatedLog, history: RollHistory) -> None:
     before = roll_summary.summarize(own.history, before_texts)
     current = roll_summary.summarize(history, now_texts)
     st.space(24)
-    elements.heading(
-        say("rolls.before_after"),
-        roll_summary.describe_changes(before, current, _setting_text),
-        gap=8,
-    )
+    changes = roll_summary.describe_changes(before, current, _setting_text)
+    elements.heading(say("rolls.before_after"), changes, gap=8)
     heads = ("", say("rolls.workload_values"), say("rolls.now"), say("common.change"))
     table(heads, roll_summary.rows(before, current), "lrrr")
 
@@ -117,16 +101,11 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
     st.space(16)
     size_bytes = run.history.log_bytes
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_take"):
-        if run.error or run.is_cut or size_bytes > MAX_ARCHIVE_BYTES:
-            if run.error:
-                text_key = "rolls.take_refused"
-            elif run.is_cut:
-                text_key = "rolls.take_cut"
-            else:
-                text_key = "rolls.take_large"
-            text = say(text_key, size=units.format_bytes(size_bytes))
-            elements.paragraph(text, is_faint=True)
-            return
+        obstacles = {"refused": run.error, "cut": run.is_cut, "large": size_bytes > MAX_ARCHIVE_BYTES}
+        for obstacle, exists in obstacles.items():
+            if exists:
+                text = say(f"rolls.take_{obstacle}", size=units.format_bytes(size_bytes))
+                return elements.paragraph(text, is_faint=True)
         name = f"{workload.topic}.tar.gz"
         build_archive = lambda: simulation_cache.archive(workload, config)  # noqa: E731 - called on click
         label = say("rolls.take_archive")
@@ -134,10 +113,8 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
         if st.button(say("rolls.open_result"), icon=":material/folder_open:", key="kv_open_result"):
             path = uploads.save(io.BytesIO(build_archive()), name)
             elements.open_page("Broker", page_state.address(path))
-        count = len(run.history.segments)
-        text = say(
-            "rolls.take_words", size=size_bytes, segments=say_count("common.n_segments", count)
-        )
+        segments = say_count("common.n_segments", len(run.history.segments))
+        text = say("rolls.take_words", size=size_bytes, segments=segments)
         st.html(tag("span", text, class_="kv-sm kv-fnt"))
 
 
@@ -186,16 +163,13 @@ def _reason_cells(history: RollHistory) -> Iterator[Html]:
     counts = history.rolls()
     for cause, (swatch, setting) in REASONS.items():
         count = counts.get(cause, 0)
+        about = elements.broker_names(setting) or None
         yield tag(
             "div",
             tag("i", class_=f"kv-sw {swatch}"),
             tag("span", roll_text.cause_name(cause)),
             tag("b", units.format_count(count)),
-            tag(
-                "small",
-                setting or say("rolls.offset_range_limit"),
-                title=elements.broker_names(setting) or None,
-            ),
+            tag("small", setting or say("rolls.offset_range_limit"), title=about),
             class_=None if count else "none",
         )
 
@@ -328,8 +302,8 @@ def render_growth(*, is_simulated: bool) -> None:
         simulated = render_controls()
         if simulated is None:
             return
-        view = simulated_story(simulated.workload, simulated.config)
+        view = simulation_cache.simulated_story(simulated.workload, simulated.config)
     else:
-        view = lesson_story(name)
+        view = simulation_cache.lesson_story(name)
     payload_key = "growth", view.key
     frontend.growth(charts.view(payload_key, lambda: growth_figure.browser_payload(view)))

@@ -22,13 +22,11 @@ from kafkaviz.analysis.segment.selection import Selection
 from kafkaviz.app import access, frontend, page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.frame import frame, pages
-from kafkaviz.app.frontend import address, ruler, ruler_state
 from kafkaviz.app.pages import segment_transactions
 from kafkaviz.app.registry import PAGES
 from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import choice, elements, faults, segment_widgets
-from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import download
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.segment import segment_bytes, segment_tables
@@ -39,7 +37,6 @@ from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.figures.text import segment_text
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.format import names
-from kafkaviz.format.names import SegmentName
 from kafkaviz.html import Html, html, join, tag
 from kafkaviz.log import broker, file
 from kafkaviz.log.file import FileInfo
@@ -58,7 +55,7 @@ WIDTHS = (0.7207, 0.2793)
 @in_turn
 def render_page() -> None:
     location = frame("Segment")
-    apply_print_style()
+    elements.apply_print_style()
     location = faults.require_partition(location)
     partition = location.partition
     if not isinstance(location, SegmentLocation):
@@ -95,23 +92,20 @@ def _render_explored(location: PartitionLocation, anatomy: Anatomy, groups: Fact
     with st.container(gap=24):
         left, right = columns()
         with left:
-            ruler(ruler_message(location, anatomy))
+            frontend.ruler(ruler_message(location, anatomy))
         render_facts(right, groups)
         render_tables(location, anatomy)
     shade = st.session_state[page_state.SHADE]
-    address(
-        {
-            page_state.TAB: None if tab == BATCHES else tab,
-            page_state.SHADE: None if shade == PLAIN else shade,
-        }
-    )
+    tab_word = None if tab == BATCHES else tab
+    shade_word = None if shade == PLAIN else shade
+    frontend.address({page_state.TAB: tab_word, page_state.SHADE: shade_word})
 
 
 def _render_missing_segment(location: PartitionLocation, partition: Partition) -> None:
     if not partition.segments:
         return _render_no_segment(location, partition)
     address_text = st.query_params.get(page_state.SEGMENT, "")
-    render_title(partition)
+    elements.title(_title_html(partition))
     candidates = {
         candidate.base_offset: candidate
         for candidate in reversed(partition.segments)
@@ -145,14 +139,14 @@ def _nearest(candidates: list[LogSegment], offset: int | None) -> list[LogSegmen
 
 
 def _render_no_segment(location: PartitionLocation, partition: Partition) -> None:
-    render_title(partition)
+    elements.title(_title_html(partition))
     with elements.empty("segment", say("segment.no_segment"), say("segment.no_segment_why")):
         faults.broker_link(location.directory)
     _render_bytes(location)
 
 
 def _render_no_log(location: SegmentLocation) -> None:
-    render_title(location.partition, location.segment)
+    elements.title(_title_html(location.partition, location.segment))
     names = join_comma(file.path.name for file in location.segment.files)
     reason = say("segment.no_log_why", names=names)
     with elements.state("no_log", "warning", say("common.no_log"), reason):
@@ -161,7 +155,7 @@ def _render_no_log(location: SegmentLocation) -> None:
 
 
 def _render_unreadable(fault: CannotOpen) -> None:
-    render_title(None)
+    elements.title(_title_html(None))
     name = fault.path.name
     if fault.kind == "missing":
         icon = "info"
@@ -212,9 +206,8 @@ def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
     )
     with batches:
         st.html(segment_widgets.batches_html(segment_tables.batch_rows(anatomy, pin)))
-        _render_download(
-            location, anatomy, "batches", say_count("segment.download_batches", counts[0])
-        )
+        label = say_count("segment.download_batches", counts[0])
+        _render_download(location, anatomy, "batches", label)
     with index:
         _render_index(location, anatomy, pin)
     with times:
@@ -259,19 +252,15 @@ def _entries_label(count: int) -> str:
 
 
 def _render_download(location: PartitionLocation, anatomy: Anatomy, table: str, label: str) -> None:
-    name = (
-        f"{units.escape_controls(location.partition.directory)}-{anatomy.segment.name}-{table}.csv"
-    )
+    directory = units.escape_controls(location.partition.directory)
+    name = f"{directory}-{anatomy.segment.name}-{table}.csv"
     download(label, partial(segment_tables.csv_bytes, anatomy, table), name, f"kv_csv_{table}")
 
 
 def render_head(location: PartitionLocation, partition: Partition, anatomy: Anatomy) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
-        elements.title(
-            _title_html(partition, anatomy.segment),
-            segment_text.lead(anatomy, partition.state),
-            gap=0,
-        )
+        lead = segment_text.lead(anatomy, partition.state)
+        elements.title(_title_html(partition, anatomy.segment), lead, gap=0)
         if len(anatomy.batches):
             choice.take_from_address(page_state.SHADE, {shade: shade for shade in SHADES})
             st.segmented_control(
@@ -291,11 +280,7 @@ def render_head(location: PartitionLocation, partition: Partition, anatomy: Anat
             elements.open_page("Lookup", location.address | target)
 
 
-def render_title(partition: Partition | None, segment: Segment | None = None) -> None:
-    elements.title(_title_html(partition, segment))
-
-
-def _title_html(partition: Partition | None, segment: Segment | None) -> Html:
+def _title_html(partition: Partition | None, segment: Segment | None = None) -> Html:
     title = html(partition.label if partition else elements.page_name("Segment"))
     if segment:
         base_text = say("segment.from_offset", offset=segment.base_offset)
@@ -308,18 +293,14 @@ def _title_html(partition: Partition | None, segment: Segment | None) -> Html:
 
 def current_pin(anatomy: Anatomy) -> PinnedRow:
     """Returns the batch clicked in the ruler, else the batch in the address, else a default."""
-    ruler_pin = ruler_state("pin", segment_cache.key(anatomy.segment))
+    ruler_pin = frontend.ruler_state("pin", segment_cache.key(anatomy.segment))
     if ruler_pin:
-        return segment_tables.find_pinned_row(
-            anatomy, int(ruler_pin["row"]), int(ruler_pin["slot"]), int(ruler_pin["time"])
-        )
-    address_target = _find_target(anatomy, st.query_params.get(page_state.PIN, ""))
-    pin_target = (
-        selection.default_selection(anatomy) if address_target.row is None else address_target
-    )
-    return segment_tables.find_pinned_row(
-        anatomy, cast(int, pin_target.row), pin_target.slot, pin_target.time
-    )
+        row, slot, time = (int(ruler_pin[name]) for name in ("row", "slot", "time"))
+        return segment_tables.find_pinned_row(anatomy, row, slot, time)
+    target = _find_target(anatomy, st.query_params.get(page_state.PIN, ""))
+    if target.row is None:
+        target = selection.default_selection(anatomy)
+    return segment_tables.find_pinned_row(anatomy, cast(int, target.row), target.slot, target.time)
 
 
 def _find_target(anatomy: Anatomy, offset: str) -> Selection:
@@ -331,17 +312,12 @@ def _find_target(anatomy: Anatomy, offset: str) -> Selection:
 
 def ruler_message(location: PartitionLocation, anatomy: Anatomy) -> bytes:
     """Returns the data of the ruler: the requested part of the segment, and the selected batch."""
-    slice_request = ruler_state("slice", segment_cache.key(anatomy.segment))
-    address_target = _find_target(
-        anatomy, slice_request.get("offset") or st.query_params.get(page_state.PIN, "")
-    )
-    return segment_cache.browser_payload(
-        anatomy,
-        address_target,
-        st.session_state[page_state.SHADE],
-        _centre_row(anatomy, slice_request),
-        location.address,
-    )
+    slice_request = frontend.ruler_state("slice", segment_cache.key(anatomy.segment))
+    offset = slice_request.get("offset") or st.query_params.get(page_state.PIN, "")
+    target = _find_target(anatomy, offset)
+    shade = st.session_state[page_state.SHADE]
+    centre_row = _centre_row(anatomy, slice_request)
+    return segment_cache.browser_payload(anatomy, target, shade, centre_row, location.address)
 
 
 def _centre_row(anatomy: Anatomy, slice_request: dict) -> int | None:
@@ -370,17 +346,10 @@ def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedR
     segment_key = segment_cache.key(anatomy.segment)
     key = f"{segment_key} {name} {pin.row}" if name == ".log" else f"{segment_key} {name}"
     try:
-        _render_bytes_view(
-            segment_bytes.view(
-                anatomy,
-                name,
-                *pin,
-                window=_byte_window(key),
-                initial=InitialByte(_address_byte(), _is_time_pin(segment_key)),
-            ),
-            key,
-            legend,
-        )
+        window = _byte_window(key)
+        initial = InitialByte(_address_byte(), _is_time_pin(segment_key))
+        view = segment_bytes.view(anatomy, name, *pin, window=window, initial=initial)
+        _render_bytes_view(view, key, legend)
     except CannotOpen as fault:
         _render_error(file_info, fault)
 
@@ -408,9 +377,8 @@ def _render_file_choice(
         legend = st.container(width="stretch")
         control = st.container(width="content")
         other_files = _other_files(location)
-        offered_names = _nearest_names(
-            other_files, location.segment.base_offset if location.segment else 0
-        )
+        base_offset = location.segment.base_offset if location.segment else 0
+        offered_names = _nearest_names(other_files, base_offset)
         chosen_name = None
         if offered_names:
             label = say("bytes.other_files")
@@ -418,9 +386,8 @@ def _render_file_choice(
         if chosen_name:
             st.session_state[page_state.FILE] = chosen_name
             st.query_params.pop(page_state.BYTE, None)
-        current_name = st.session_state.get(page_state.FILE) or st.query_params.get(
-            page_state.FILE, ""
-        )
+        address_name = st.query_params.get(page_state.FILE, "")
+        current_name = st.session_state.get(page_state.FILE) or address_name
         files = {**other_files, **segment_files}
         control_names = list(segment_files) or offered_names[:1]
         if current_name in other_files and current_name not in segment_files:
@@ -449,14 +416,10 @@ def _render_file(name: str, file_info: FileInfo, legend: DeltaGenerator) -> None
         if not file_info.size_bytes:
             st.html(tag("p", say("bytes.empty", name=file_info.name), class_="kv-fnt"))
             return
-        key = hashlib.sha256(
-            os.fsencode(f"{file_info.path}:{file_info.size_bytes}:{file_info.mtime_ns}")
-        ).hexdigest()[:16]
-        _render_bytes_view(
-            segment_bytes.file_view(file_info, name, _byte_window(key), _address_byte()),
-            key,
-            legend,
-        )
+        identity = f"{file_info.path}:{file_info.size_bytes}:{file_info.mtime_ns}"
+        key = hashlib.sha256(os.fsencode(identity)).hexdigest()[:16]
+        view = segment_bytes.file_view(file_info, name, _byte_window(key), _address_byte())
+        _render_bytes_view(view, key, legend)
     except CannotOpen as fault:
         _render_error(file_info, fault)
 
@@ -472,9 +435,8 @@ def _byte_window(key: str) -> ByteWindow:
 
 
 def _render_bytes_view(bytes_view: BytesView, key: str, legend: DeltaGenerator) -> None:
-    legend.html(
-        elements.key((f"byte-{kind}", text) for kind, text in segment_bytes.legend(bytes_view))
-    )
+    swatches = ((f"byte-{kind}", text) for kind, text in segment_bytes.legend(bytes_view))
+    legend.html(elements.key(swatches))
     frontend.bytes_view(segment_bytes.browser_payload(bytes_view, key))
 
 
@@ -513,7 +475,7 @@ def _nearest_names(files: dict[str, FileInfo], base_offset: int) -> list[str]:
     plain_names = [name for name in files if parsed_names[name] is None]
     numbered_names = sorted(
         (name for name in files if parsed_names[name]),
-        key=lambda name: abs(cast(SegmentName, parsed_names[name]).base_offset - base_offset),
+        key=lambda name: abs(cast(names.SegmentName, parsed_names[name]).base_offset - base_offset),
     )
     offered_names = set(numbered_names[: max(0, MAX_FILES - len(plain_names))])
     return [*(name for name in files if name in offered_names), *plain_names[:MAX_FILES]]

@@ -51,12 +51,8 @@ def _render_lanes(
     location: PartitionLocation, segment: Segment, transactions: PartitionTransactions
 ) -> None:
     base_offsets = [each.base_offset for each in location.partition.live]
-    view_key = (
-        "transaction lanes",
-        location.snapshot.key,
-        location.partition_name,
-        segment.base_offset,
-    )
+    segment_key = location.snapshot.key, location.partition_name, segment.base_offset
+    view_key = ("transaction lanes", *segment_key)
     lanes_view = charts.view(
         view_key,
         lambda: transaction_lanes.view(
@@ -130,7 +126,9 @@ def _render_fetch(
         _render_rows(fetch_steps.BATCH_HEADS, steps.batch_rows, "lrwl", "batches")
         elements.hidden_count("fetch_steps.more_rows", steps.more_batches)
         elements.paragraph(steps.end)
-    _render_command(location, "--fetch", str(offset))
+    path = archive.display_text(location.partition.path)
+    command = shlex.join(["kafkaviz", "transactions", path, "--fetch", str(offset)])
+    st.code(units.escape_controls(command), language="bash", wrap_lines=True)
 
 
 def _render_numbered(sentences: Sequence[str], first: int) -> None:
@@ -146,7 +144,3 @@ def _render_rows(
             tables.table(list(map(say, heads)), rows, kinds)
 
 
-def _render_command(location: PartitionLocation, *options: str) -> None:
-    path = archive.display_text(location.partition.path)
-    command = shlex.join(["kafkaviz", "transactions", path, *options])
-    st.code(units.escape_controls(command), language="bash", wrap_lines=True)

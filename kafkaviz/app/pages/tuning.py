@@ -28,7 +28,6 @@ from kafkaviz.app.state import measure_jobs
 from kafkaviz.app.state.measure_jobs import BatchingJob, MeasureJob
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import choice, elements, faults
-from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import download, report_name, table, to_csv
 from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.figures.text.sentences import (
@@ -46,11 +45,8 @@ INDEX, BATCHES, CODEC = PAGES["Tuning"].tabs
 # names of tabs in earlier releases; their content is now in the tab Index
 EARLIER_TABS = ("Answer", "Comparison", "Intervals", "IndexSize", "Settings", "Writers", "Experts")
 BUDGETS = (  # links to other scopes keep these parameters
-    page_state.P99,
-    page_state.SHARE,
-    page_state.STORAGE,
-    page_state.READ_RELEASE,
-    page_state.TIERED,
+    *(page_state.P99, page_state.SHARE, page_state.STORAGE),
+    *(page_state.READ_RELEASE, page_state.TIERED),
 )
 CONTROLS = {
     CODEC: (page_state.PACKED_SIZE,),
@@ -64,15 +60,8 @@ IS_PAGE_RUN = "kv_tuning_page_run"  # session key: whether the page runs, not on
 REPORTED_BYTES = 1 << 30  # the largest .log total for a report from this page
 MAX_TOPICS = 400
 TOPIC_COLUMNS = (
-    "topic",
-    "log_bytes",
-    "batch_bytes_mean",
-    "interval_bytes",
-    "index_bytes",
-    "headers_mean",
-    "headers_p99",
-    "answer",
-    "value",
+    *("topic", "log_bytes", "batch_bytes_mean", "interval_bytes", "index_bytes"),
+    *("headers_mean", "headers_p99", "answer", "value"),
 )
 
 
@@ -287,7 +276,7 @@ def _render_left_out(context: TuningContext) -> None:
 @in_turn
 def render_page() -> None:
     location = frame("Tuning")
-    apply_print_style()
+    elements.apply_print_style()
     st.session_state[IS_PAGE_RUN] = True
     job = _render_body(location)
     if job:

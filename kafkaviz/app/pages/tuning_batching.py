@@ -1,7 +1,7 @@
 """The tabs Batches and Codec: what producers could change, measured on the topic's own records."""
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from functools import partial
 
 import streamlit as st
 
@@ -25,14 +25,8 @@ MAX_PRODUCERS = 8
 MAX_TOPICS = 40
 TODAY = "today"  # value in the address: codecs are compared at today's batch sizes
 PRODUCER_HEADS = (
-    "producer",
-    "bytes",
-    "batches",
-    "records",
-    "quantiles",
-    "size",
-    "headers",
-    "codecs",
+    *("producer", "bytes", "batches", "records"),
+    *("quantiles", "size", "headers", "codecs"),
 )
 
 
@@ -64,13 +58,8 @@ def _render_measured(
             elements.heading(say("batching.shown", name=name), gap=10)
         render(context, answers[0])
     elif job.error:
-        tuning_scopes.render_fault(
-            job.error,
-            context.location,
-            say("batching.cannot"),
-            measure_jobs.restart_batching,
-            (context.key, context.source),
-        )
+        restart = partial(measure_jobs.restart_batching, context.key, context.source)
+        tuning_scopes.render_fault(job.error, context.location, say("batching.cannot"), restart)
 
 
 def _render_topics(answers: Sequence[BatchingAnswer]) -> None:
@@ -95,8 +84,7 @@ def _render_topics(answers: Sequence[BatchingAnswer]) -> None:
     keys = {"topic": "tuning.head_topic", "log": "tuning.head_log"}
     with st.container(key="kv_ranked"):
         table([say(keys.get(head, f"batching.head_{head}")) for head in heads], rows, "crrwr")
-    if len(answers) > MAX_TOPICS:
-        elements.hidden_count("common.more_in_csv", len(answers) - MAX_TOPICS)
+    elements.hidden_count("common.more_in_csv", len(answers) - MAX_TOPICS)
 
 
 def _render_verdict(verdict: PartVerdict, name: str) -> None:
@@ -137,11 +125,8 @@ def _render_batch_answer(context: TuningContext, answer: BatchingAnswer) -> None
     elements.heading(say("batching.producers"), gap=10)
     producers = answer.facts.by_producer
     with st.container(key="kv_producers"):
-        table(
-            [say(f"batching.head_{head}") for head in PRODUCER_HEADS],
-            map(batching_view.producer_cells, producers[:MAX_PRODUCERS]),
-            "lrrrrrrl",
-        )
+        heads = [say(f"batching.head_{head}") for head in PRODUCER_HEADS]
+        table(heads, map(batching_view.producer_cells, producers[:MAX_PRODUCERS]), "lrrrrrrl")
     elements.hidden_count("common.more_in_csv", len(producers) - MAX_PRODUCERS)
     download(
         say("batching.producers_csv"),
@@ -182,12 +167,8 @@ def _render_codecs(context: TuningContext, answer: BatchingAnswer) -> None:
     with st.container(key="kv_fig_codecs"):
         charts.render_titled(key, setting_rows.figure, view, "kv_codec_rows")
     with st.expander(say("batching.codecs_table")):
-        table(
-            [say("broker.column_codec"), *setting_rows.heads(view)],
-            setting_rows.table_rows(view),
-            "lrrr",
-            view.today,
-        )
+        heads = [say("broker.column_codec"), *setting_rows.heads(view)]
+        table(heads, setting_rows.table_rows(view), "lrrr", view.today)
         download(
             say("batching.codecs_csv"),
             lambda: to_csv(
@@ -201,4 +182,4 @@ def _render_codecs(context: TuningContext, answer: BatchingAnswer) -> None:
 def _size_text(word: str) -> str:
     if word == TODAY:
         return say("batching.size_today")
-    return units.format_bytes(int(cast(str, word)))
+    return units.format_bytes(int(word))

@@ -262,23 +262,15 @@ def answer(
     source = _with_remote_storage(_source, is_tiered=is_tiered)
     case = source.total
     recommendations, recommendation = recommend_all(source.cases, case, budgets, costs)
-    return TuningAnswer(
-        case,
-        recommendation,
-        recommendations,
-        compute_costs(case.measurement, costs) if recommendation else (),
-    )
+    interval_costs = compute_costs(case.measurement, costs) if recommendation else ()
+    return TuningAnswer(case, recommendation, recommendations, interval_costs)
 
 
 def _with_remote_storage(source: TuningSource, *, is_tiered: bool) -> TuningSource:
     if not is_tiered:
         return source
-    return replace(
-        source,
-        cases=tuple(
-            replace(case, today=replace(case.today, is_tiered=True)) for case in source.cases
-        ),
-    )
+    cases = (replace(case, today=replace(case.today, is_tiered=True)) for case in source.cases)
+    return replace(source, cases=tuple(cases))
 
 
 def tuning_json(
@@ -290,11 +282,8 @@ def tuning_json(
     is_tiered: bool = False,
 ) -> str:
     """Returns the output of `kafkaviz tune --json`."""
+    source = _with_remote_storage(source, is_tiered=is_tiered)
     tuning_result = tuning_object(
-        _with_remote_storage(source, is_tiered=is_tiered),
-        tuning_answer.recommendations,
-        tuning_answer.recommendation,
-        budgets,
-        costs,
+        source, tuning_answer.recommendations, tuning_answer.recommendation, budgets, costs
     )
     return json.dumps(tuning_result, indent=1, ensure_ascii=False)

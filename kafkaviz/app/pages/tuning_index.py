@@ -11,16 +11,8 @@ from kafkaviz import config_def, units
 from kafkaviz.analysis import rebuild
 from kafkaviz.analysis.cost.cost_model import JVM_MAPS, MAX_MAP_COUNT, LookupCosts
 from kafkaviz.analysis.rebuild import WhatIf
-from kafkaviz.analysis.tuning import tuning_text
-from kafkaviz.analysis.tuning.index_size import (
-    INDEX_SIZES,
-    IndexSizeOutcome,
-    LogRound,
-    SafeIndexSize,
-    log_rounds,
-    safe_index_size,
-    sweep_index_sizes,
-)
+from kafkaviz.analysis.tuning import index_size, tuning_text
+from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome, LogRound, SafeIndexSize
 from kafkaviz.analysis.tuning.interval_cost import IntervalCost
 from kafkaviz.analysis.tuning.measurement import SETTING
 from kafkaviz.analysis.tuning.recommendation import TuningVerdict
@@ -63,7 +55,7 @@ INDEX_SIZE = "segment.index.bytes"
 SETTINGS = {  # the values that each slider offers
     "segment.bytes": (MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 2**31 - 1),
     "segment.ms": (MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS),
-    INDEX_SIZE: (*INDEX_SIZES, index_size_curve.DEFAULT_BYTES),
+    INDEX_SIZE: (*index_size.INDEX_SIZES, index_size_curve.DEFAULT_BYTES),
 }
 SEGMENT_SETTINGS = ("segment.bytes", "segment.ms")
 AT_ONCE_BYTES = 256 * MIB  # a log of up to this size is simulated again without a click
@@ -71,10 +63,7 @@ AT_ONCE_BYTES = 256 * MIB  # a log of up to this size is simulated again without
 
 def render_index(context: TuningContext, render_topics: Callable[[TuningContext], None]) -> None:
     """Draws controls and curves for both settings, the advice with reasons, and other settings."""
-    controls = st.container(
-        key="kv_interval_set", horizontal=True, vertical_alignment="bottom", gap=20
-    )
-    with controls:
+    with st.container(key="kv_interval_set", horizontal=True, vertical_alignment="bottom", gap=20):
         with st.container(gap=None):
             context = replace(context, alternative_bytes=_choose_interval(context))
         if context.case.logs is not None:
@@ -333,26 +322,22 @@ def _render_size_curve(context: TuningContext) -> None:
 
 @st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
 def _log_rounds(key: str, _source: TuningSource) -> tuple[LogRound, ...]:
-    return log_rounds(_source)
+    return index_size.log_rounds(_source)
 
 
 @st.cache_resource(max_entries=20 * CACHE_ENTRIES, show_spinner=False)
 def _index_sizes(
     key: str, config: LogConfig, interval_bytes: int, _source: TuningSource
 ) -> tuple[IndexSizeOutcome, ...]:
-    return sweep_index_sizes(
-        _log_rounds(key, _source),
-        replace(config, index_interval_bytes=interval_bytes),
-        SETTINGS[INDEX_SIZE],
-    )
+    config = replace(config, index_interval_bytes=interval_bytes)
+    return index_size.sweep_index_sizes(_log_rounds(key, _source), config, SETTINGS[INDEX_SIZE])
 
 
 def _safe_size(context: TuningContext, interval_bytes: int) -> SafeIndexSize:
-    return safe_index_size(
-        _log_rounds(context.key, context.source),
-        replace(context.config, index_interval_bytes=interval_bytes),
-        _index_sizes(context.key, context.config, interval_bytes, context.source),
-    )
+    rounds = _log_rounds(context.key, context.source)
+    config = replace(context.config, index_interval_bytes=interval_bytes)
+    outcomes = _index_sizes(context.key, context.config, interval_bytes, context.source)
+    return index_size.safe_index_size(rounds, config, outcomes)
 
 
 def _size_costs(context: TuningContext) -> LookupCosts:
@@ -366,11 +351,8 @@ def _render_other_settings(context: TuningContext) -> None:
     if context.case.logs is not None:
         _render_size_map(context)
         st.space(24)
-    elements.heading(
-        say("tuning.other_settings"),
-        "" if context.case.logs is None else say("tuning.appended"),
-        gap=10,
-    )
+    about = "" if context.case.logs is None else say("tuning.appended")
+    elements.heading(say("tuning.other_settings"), about, gap=10)
     _render_segment_size(context)
     if context.case.logs is None:
         _render_footprint(context)
@@ -381,13 +363,14 @@ def _render_other_settings(context: TuningContext) -> None:
             with column:
                 _draw_slider(context, name)
                 is_inferred = name in context.case.today.inferred_settings
-                text = say(
-                    "tuning.now_inferred" if is_inferred else "tuning.now_set",
-                    value=format_setting(name, _own_value(context, name)),
-                )
+                key = "tuning.now_inferred" if is_inferred else "tuning.now_set"
+                text = say(key, value=format_setting(name, _own_value(context, name)))
                 st.html(tag("div", text, class_="kv-fnt", style="font-size:12px"))
     st.space(12)
-    if context.case.measurement.log_bytes <= AT_ONCE_BYTES or _is_replay_requested(context):
+    size_bytes = context.case.measurement.log_bytes
+    text = say("tuning.write_once_more", size=size_bytes)
+    icon = ":material/replay:"
+    if size_bytes <= AT_ONCE_BYTES or st.button(text, icon=icon, key="kv_replay"):
         _render_replay(context)
 
 
@@ -443,11 +426,6 @@ def _render_segment_size(context: TuningContext) -> None:
             _render_command(context, SEGMENT_SETTING, advice.value)
 
 
-def _is_replay_requested(context: TuningContext) -> bool:
-    text = say("tuning.write_once_more", size=context.case.measurement.log_bytes)
-    return st.button(text, icon=":material/replay:", key="kv_replay")
-
-
 def _render_size_table(
     context: TuningContext, outcomes: Sequence[IndexSizeOutcome], marked_row: int
 ) -> None:
@@ -455,12 +433,8 @@ def _render_size_table(
     heads, cells = index_size_curve.table(outcomes, costs)
     with st.container(key="kv_size_table"):
         table(heads, cells, "rrlrrrrrrrrr", marked_row)
-    download(
-        say("index_size.csv"),
-        lambda: to_csv(index_size_curve.COLUMNS, index_size_curve.rows(outcomes, costs)),
-        "index-sizes.csv",
-        "kv_sizes_csv",
-    )
+    data = partial(to_csv, index_size_curve.COLUMNS, index_size_curve.rows(outcomes, costs))
+    download(say("index_size.csv"), data, "index-sizes.csv", "kv_sizes_csv")
 
 
 def _render_replay(context: TuningContext) -> None:
@@ -474,17 +448,10 @@ def _render_replay(context: TuningContext) -> None:
         return
     rows = replay_table.rows(*pair)
     heads = [say(f"tuning.head_{head}") for head in ("written", "as_set", "as_considered")]
-    table(
-        [*heads, say("common.change"), say("tuning.how_known")],
-        [replay_table.cells(row) for row in rows],
-        "wrrrw",
-    )
-    download(
-        say("common.csv"),
-        lambda: to_csv(replay_table.COLUMNS, replay_table.file_cells(rows)),
-        "replayed.csv",
-        "kv_replayed_csv",
-    )
+    heads += [say("common.change"), say("tuning.how_known")]
+    table(heads, map(replay_table.cells, rows), "wrrrw")
+    data = partial(to_csv, replay_table.COLUMNS, replay_table.file_cells(rows))
+    download(say("common.csv"), data, "replayed.csv", "kv_replayed_csv")
     _render_footprint(context)
 
 
@@ -498,12 +465,9 @@ def _replay(
     """
     case = _source.total
     other_settings = {name: getattr(other_config, name) for name in LogConfig.__dataclass_fields__}
+    logs = cast(Sequence[tuple[ChunkFactory, int]], case.logs)
     return rebuild.compare(
-        cast(Sequence[tuple[ChunkFactory, int]], case.logs),
-        config,
-        other_settings,
-        _source.behaviour,
-        is_leader=case.is_leader,
+        logs, config, other_settings, _source.behaviour, is_leader=case.is_leader
     )
 
 

@@ -4,6 +4,7 @@ import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 
 import streamlit as st
@@ -207,12 +208,8 @@ def reset_for_source(key: str) -> None:
 def measure_request(tuning_scope: Scope) -> MeasureRequest | None:
     """Returns the request to measure the scope. None if the custom workload is not valid."""
     if tuning_scope.kind != "workload":
-        return directory_request(
-            faults.require_snapshot(tuning_scope.location),
-            tuning_scope.kind,
-            tuning_scope.name,
-            _release(),
-        )
+        snapshot = faults.require_snapshot(tuning_scope.location)
+        return directory_request(snapshot, tuning_scope.kind, tuning_scope.name, _release())
     text = st.session_state.get(page_state.TUNING_WORKLOAD_TEXT, "")
     try:
         if tuning_scope.name == workloads.OWN_TITLE:
@@ -276,14 +273,8 @@ def _workload_request(name: str, text: str, version: str | None) -> MeasureReque
 
 def render_unmeasured(job: MeasureJob, tuning_scope: Scope) -> None:
     if job.error:
-        render_fault(
-            job.error,
-            tuning_scope.location,
-            say("tuning.cannot"),
-            measure_jobs.restart,
-            (job.request,),
-        )
-        return
+        restart = partial(measure_jobs.restart, job.request)
+        return render_fault(job.error, tuning_scope.location, say("tuning.cannot"), restart)
     text = say("tuning.empty_below", name=option_text(tuning_scope.label))
     elements.empty("tuning", say("tuning.empty"), text)
 
@@ -321,21 +312,11 @@ def _speed(done: int, total: int, seconds: float) -> str:
 
 
 def render_fault(
-    error: Exception,
-    location: Location,
-    finding: str,
-    restart: Callable[..., None],
-    arguments: tuple[object, ...],
+    error: Exception, location: Location, finding: str, restart: Callable[[], None]
 ) -> None:
-    """Draws why a measurement has no result. If it was cancelled, adds a button to start it again.
-
-    Args:
-        restart, arguments: the function that the button calls, and its arguments.
-    """
+    """Draws why a measurement has no result, and a button to start it again if it was cancelled."""
     if isinstance(error, JobCancelled):
         with elements.state("stopped", "info", say("tuning.stopped"), say("tuning.stopped_below")):
-            st.button(
-                say("tuning.measure_again"), key="kv_tuning_again", on_click=restart, args=arguments
-            )
+            st.button(say("tuning.measure_again"), key="kv_tuning_again", on_click=restart)
         return
     faults.unread(finding, error, location.directory)
