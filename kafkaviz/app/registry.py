@@ -29,24 +29,15 @@ class GoToEntry(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A result of the Go to dialog that does not depend on the directory.
+    """A result of the Go to dialog that does not depend on the directory."""
 
-    Attributes:
-        kind: the message key of the heading above the result.
-        words: the text of the result, in the reader's language.
-        aside: a note in grey. If one of `texts` matches, the matching passage is shown instead.
-        address: parameters that the link has in addition to the parameters of the page.
-        names: the searched names in all languages, in lower case.
-        texts: the searched texts without markup, first those in the reader's language.
-    """
-
-    kind: str
-    words: str
-    aside: str
+    kind: str  # the message key of the heading above the result
+    words: str  # the text of the result, in the reader's language
+    aside: str  # a note in grey, replaced by the passage of `texts` that matches
     page: str
-    address: Mapping[str, str]
-    names: tuple[str, ...]
-    texts: tuple[str, ...] = ()
+    address: Mapping[str, str]  # parameters in addition to those of the page
+    names: tuple[str, ...]  # the searched names in all languages, in lower case
+    texts: tuple[str, ...] = ()  # searched texts without markup, in the reader's language first
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -79,18 +79,13 @@ SOURCE_HASH_FUNCS: HashFuncs = {LookupSource: attrgetter("key")}
 def choose_targets(source: LookupSource, target_kind: str, warm_entries: int) -> WarmTargets:
     """Returns lookup targets that show how the warm section (the end of an index) works.
 
-    The result is cached.
-
-    Args:
-        warm_entries: the number of entries in the warm section. KAFKAS_WARM stands for as many
-            entries as in Kafka: those that fit into 8 KiB.
+    `warm_entries` is its length. KAFKAS_WARM stands for as many entries as fit into Kafka's 8 KiB.
     """
     return source.warm_targets(target_kind, warm_entries)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
 def warm_ranges(source: LookupSource, target_kind: str, warm_entries: int) -> list[tuple[int, int]]:
-    """Returns `source.warm_ranges`, cached. See `choose_targets` for `warm_entries`."""
     return source.warm_ranges(target_kind, warm_entries)
 
 
@@ -162,11 +157,7 @@ def open_index_only(segment: Segment) -> LookupSource:
 
 
 def index_only_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)) -> LookupSource:
-    """Returns the indexes of a segment without .log as a source of lookups.
-
-    Args:
-        kinds: OFFSET if the segment has an .index, TIMESTAMP if it has a .timeindex.
-    """
+    """Returns the indexes of a segment without .log as a source. `kinds` are those it has."""
     segment = log.segments[0]
     first_offset, last_offset, default_offset = _index_targets(segment, OFFSET)
     first_ms, last_ms, default_timestamp_ms = _index_targets(segment, TIMESTAMP)
@@ -330,8 +321,7 @@ def default_version(snapshot: BrokerSnapshot) -> str:
 def equivalent_version(version: str) -> str | None:
     """Returns the release in `VERSIONS` that searches like `version`: "3.9" for "3.6".
 
-    "plain" (the old search) becomes "2.0". "warm" (warm section first) becomes the newest
-    release. Returns None for any other text.
+    "plain" becomes "2.0", and "warm" (warm section first) the newest release. Else returns None.
     """
     if version in (PLAIN, WARM):
         return "2.0" if version == PLAIN else versions.NEWEST
@@ -344,12 +334,7 @@ def equivalent_version(version: str) -> str | None:
 
 
 def release_profile(version: str, warm_entries: int, target_kind: str) -> SearchProfile:
-    """Returns the search profile of a release: how the release searches an index.
-
-    Args:
-        warm_entries: the number of entries in the warm section of the index. KAFKAS_WARM: as many
-            as fit into Kafka's 8 KiB.
-    """
+    """Returns how a release searches an index. See `choose_targets` for `warm_entries`."""
     search_profile = versions.search_profile(version)
     if warm_entries == KAFKAS_WARM:
         return search_profile
@@ -368,9 +353,7 @@ def lookup_context(
 ) -> LookupContext:
     """Runs a lookup. Returns the lookup with the values that its figures show.
 
-    Raises:
-        FailedBounds: the end of the log cannot be found.
-        CorruptFile: the lookup needs bytes that kafkaviz refuses to read.
+    Raises FailedBounds if the log has no end, CorruptFile for bytes that kafkaviz refuses to read.
     """
     if source.is_index_only:
         result = _search_keys(source.log, target_kind, target, search_profile)

@@ -109,20 +109,14 @@ def read_svg(name: str) -> str:
 
 
 def art(name: str, width: int, height: int, key: str = "") -> None:
-    """Draws the picture `name` of app/art.
-
-    If a page shows the same picture twice, give each a different `key`.
-    """
+    """Draws the picture `name` of app/art. A second one on the page needs another `key`."""
     _art(key=f"kv_art_{name}_{key}", data={"svg": read_svg(name)}, width=width, height=height)
 
 
 def copy_link(address: dict[str, str], private_parameters: Iterable[str], about: str) -> None:
-    """Draws a button that copies the address of the current view.
+    """Draws a button that copies the address of the current view, without `private_parameters`.
 
-    Args:
-        address: parameters to add to the link if the address bar lacks them.
-        private_parameters: parameters to leave out of the link.
-        about: a note about the link, shown when the pointer is on the button.
+    `address` has parameters to add if the address bar lacks them. `about` is a note about the link.
     """
     data = {
         "address": address,
@@ -168,10 +162,7 @@ def sidebar() -> None:
 
 
 def one_step(query: str) -> None:
-    """Makes the browser's Back undo a whole choice, even one that changed several parameters.
-
-    `query` has the current address parameters.
-    """
+    """Makes the browser's Back undo a whole choice, even one that changed several parameters."""
     _one_step(key="kv_one_step", data={"query": query}, width="content")
 
 
@@ -185,9 +176,7 @@ def bar() -> dict[str, Any]:
 def stepper(data: dict[str, Any], on_slot: Callable[[], None] | None, key: str = "stepper") -> None:
     """Draws the steps of a lookup. `data` is from figures.lookup.stepper.browser_payload.
 
-    Args:
-        on_slot: called when a slot of the index is clicked (see `chosen_slot`). None: slots cannot
-            be clicked.
+    A click on a slot of the index calls `on_slot`, if given (see `chosen_slot`).
     """
     payload = data | bar() | {"picks": on_slot is not None}
     _stepper(key=key, data=payload, on_slot_change=on_slot or _ignore)
@@ -203,10 +192,7 @@ _growth = register_component("growth", "steps")
 
 
 def growth(data: dict[str, Any], key: str = "growth") -> None:
-    """Draws how a log grows, step by step. The page's address has the shown step as ?step=.
-
-    `data` is from growth.browser_payload.
-    """
+    """Draws how a log grows, from growth.browser_payload. The address keeps ?step=."""
     _growth(key=key, data=data | bar() | {"words": messages.table("growth")})
 
 
@@ -214,10 +200,7 @@ _ruler = register_component("ruler")
 
 
 def ruler(data: bytes, key: str = "ruler") -> None:
-    """Draws a segment's ruler. After a click, Streamlit runs the calling fragment again.
-
-    `data` is from segment_ruler.browser_payload.
-    """
+    """Draws a ruler, from segment_ruler.browser_payload. A click reruns the calling fragment."""
     initial = {"pin": None, "slice": None}
     _ruler(key=key, data=data, default=initial, on_pin_change=_ignore, on_slice_change=_ignore)
 

@@ -33,16 +33,12 @@ CONTROLS = {RETENTION: disk_retention.CONTROLS, COMPACTION: disk_compaction.CONT
 
 
 class DiskAccount(NamedTuple):
-    """The use of every byte, the files that may be deleted, and the cost of all indexes.
-
-    Attributes:
-        recovery: the bytes that recovery reads at the next broker start-up. None if unknown.
-    """
+    """The use of every byte, the files that may be deleted, and the cost of all indexes."""
 
     shares: tuple[DiskShare, ...]
     steps: tuple[FreeingStep, ...]
     prices: tuple[IndexPrice, ...]
-    recovery: tuple[RecoveryReads, ...] | None = None
+    recovery: tuple[RecoveryReads, ...] | None = None  # at the next start-up; None if unknown
 
 
 @in_turn
@@ -170,11 +166,7 @@ def _render_head(title: str, below: str, table: DiskTable, file_name: str, key: 
 
 
 def _render_table(table: DiskTable, kinds: str, max_rows: int = 0) -> None:
-    """Draws a table with its sums in bold below the other rows.
-
-    Args:
-        max_rows: the maximum number of rows before the sums. 0: all rows.
-    """
+    """Draws a table with its sums in bold below at most `max_rows` other rows, or all if 0."""
     count = len(table.rows) - table.sums
     row_count = min(count, max_rows or count)
     sums = [tuple(tag("b", elements.escape(cell)) for cell in row) for row in table.rows[count:]]

@@ -47,15 +47,11 @@ MAX_LOG_BYTES = 1 << 30  # of a topic-partition; recovery reads all of it while 
 
 @in_turn
 def render_page() -> None:
-    """Draws the page.
-
-    The ingest pipeline checks very large directories. The pipeline always assumes the release
-    inferred from the files, even if the reader has chosen another.
-    """
     location = frame("Health")
     elements.apply_print_style()
     snapshot = faults.require_snapshot(location)
     chosen_release = address_release()
+    # the pipeline checks very large directories, always for the release inferred from the files
     checked_release = "" if is_large(snapshot) else chosen_release
     if is_for_spark(snapshot):
         render_head(snapshot, None, checked_release)

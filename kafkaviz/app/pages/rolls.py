@@ -179,18 +179,12 @@ def _segment_counts(broker: Broker, own_directory: str) -> list[tuple[str, int]]
 
 @dataclass(frozen=True)
 class RollsOnDisk:
-    """The roll history of a topic-partition on disk.
+    """The roll history of a topic-partition on disk."""
 
-    Attributes:
-        load: the mean batch at the beginning of the last segment.
-        origins: the source of each setting. Limits inferred from rolls are in
-            `history.inferred_limits`.
-    """
-
-    history: RollHistory
-    load: WriteLoad
+    history: RollHistory  # has the limits that were inferred from rolls
+    load: WriteLoad  # the mean batch at the beginning of the last segment
     key: str
-    origins: Mapping[str, Origin]
+    origins: Mapping[str, Origin]  # the source of each setting
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=HASH_FUNCS)

@@ -66,16 +66,11 @@ JITTER_SETTING = "segment.jitter.ms"
 
 
 class SimulatedLog(NamedTuple):
-    """The simulated log that the controls describe.
+    """The simulated log that the controls describe."""
 
-    Attributes:
-        workload: the chosen workload at the chosen speed and batch size.
-        preset: the chosen workload at its original speed and batch size.
-    """
-
-    workload: Workload
+    workload: Workload  # at the chosen speed and batch size
     config: LogConfig
-    preset: Workload
+    preset: Workload  # the same workload at its original speed and batch size
 
 
 def option_text(option: str) -> str:
@@ -85,12 +80,7 @@ def option_text(option: str) -> str:
 
 
 def scale_workload(workload: Workload, speed: str, batch: str) -> Workload:
-    """Returns the workload with the chosen speed and batch size.
-
-    Args:
-        speed: a key of SPEEDS.
-        batch: one of BATCH_ORDER.
-    """
+    """Returns the workload at a speed (a key of SPEEDS) and batch size (one of BATCH_ORDER)."""
     phases = (_scale_phase(phase, SPEEDS[speed], BATCHES.get(batch)) for phase in workload.phases)
     return replace(workload, phases=tuple(phases))
 

@@ -139,9 +139,7 @@ STORY_KEYS = {
 def render_timeline(history: RollHistory, key: str, appended: np.ndarray | None) -> None:
     """Draws every segment from its creation to its roll, and the reasons to roll.
 
-    Args:
-        key: the cache key.
-        appended: the appends of a simulated log, as an array of roll_history.APPEND.
+    `appended` are the appends of a simulated log, as an array of roll_history.APPEND.
     """
     # index of the first segment on each page of the timeline, by page name
     slices = roll_timeline.page_slices(len(history.segments))
@@ -226,10 +224,7 @@ def _roll_html(roll: tuple | None, count: int) -> Html:
 def render_limits(
     history: RollHistory, load: WriteLoad, key: str, workload: Workload | None = None
 ) -> None:
-    """Draws the time until each limit rolls a segment. The x-axis is the write rate.
-
-    `workload` is None for a log on disk.
-    """
+    """Draws the time until each limit rolls a segment of a workload, or of a log on disk."""
     figure_key = "limits", key
     view = charts.view(
         figure_key,

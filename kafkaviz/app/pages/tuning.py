@@ -104,10 +104,7 @@ def _facts(context: TuningContext) -> str:
 
 
 def _unknown_interval_text(context: TuningContext) -> str:
-    """Returns a sentence that says where the value of index.interval.bytes comes from.
-
-    Returns "" unless a broker was opened without its metadata log.
-    """
+    """Says where index.interval.bytes comes from, if a broker lacks its metadata log, else ""."""
     broker = context.location.broker
     if broker is None or context.kind == "workload" or not broker.lacks_metadata_log:
         return ""
@@ -167,10 +164,7 @@ def report(snapshot: BrokerSnapshot) -> str:
 
 
 def render_topics(context: TuningContext) -> None:
-    """Draws the recommendation for each topic, the densest index first.
-
-    Draws nothing for a single topic-partition or workload.
-    """
+    """Draws the recommendation for each of several topics, the densest index first."""
     if context.kind not in ("broker", "topic") or len(context.source.cases) < 2:
         return
     recommendations = context.answer.recommendations
@@ -287,8 +281,7 @@ def render_page() -> None:
 def _render_body(location: Location) -> MeasureJob | BatchingJob | None:
     """Draws the page inside the frame. A slider reruns only this part.
 
-    Returns:
-        The running measurement, whose progress is drawn outside this fragment, or None.
+    Returns the running measurement, whose progress is drawn outside this fragment, or None.
     """
     is_page_run = st.session_state.pop(IS_PAGE_RUN, False)
     if st.query_params.get(page_state.TAB) in EARLIER_TABS:

@@ -50,29 +50,20 @@ OPTION_KEYS = {
 
 @dataclass(frozen=True)
 class TuningAnswer:
-    """The recommendations for a source, with the given budgets and lookup costs.
-
-    `recommendation` is for all topics of the source together. It is None if the source has no
-    batches.
-    """
+    """The recommendations for a source, with the given budgets and lookup costs."""
 
     case: TuningCase
-    recommendation: Recommendation | None
+    recommendation: Recommendation | None  # for all topics together; None without batches
     recommendations: dict[str, Recommendation | None]
     interval_costs: tuple[IntervalCost, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TuningContext:
-    """The content of the Tuning page: scope, measured logs, the user's limits, and the answer.
-
-    Attributes:
-        kind: "partition", "topic", "broker" or "workload".
-        alternative_bytes: the interval that the page compares with today's interval.
-    """
+    """The content of the Tuning page: scope, measured logs, the user's limits, and the answer."""
 
     location: Location
-    kind: str
+    kind: str  # as in Scope
     name: str
     label: str
     key: str
@@ -81,7 +72,7 @@ class TuningContext:
     budgets: Budgets
     costs: LookupCosts
     is_tiered: bool
-    alternative_bytes: int = 0
+    alternative_bytes: int = 0  # the interval that the page compares with today's interval
 
     @property
     def case(self) -> TuningCase:
@@ -176,15 +167,10 @@ def render_budgets(context: TuningContext) -> None:
 
 @dataclass(frozen=True)
 class BudgetControl:
-    """A selectbox over the keys of `values`. The first one is the default.
+    """A selectbox over the keys of `values`. The first one is the default."""
 
-    Attributes:
-        label: a message key.
-        key: the parameter in the address.
-    """
-
-    label: str
-    key: str
+    label: str  # a message key
+    key: str  # the parameter in the address
     values: dict
     help_text: str | None = None
 

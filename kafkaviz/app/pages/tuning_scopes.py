@@ -40,19 +40,13 @@ TRIED = (page_state.CONSIDERED_INTERVAL, *page_state.REPLAY_SETTINGS.values())
 
 @dataclass(frozen=True)
 class Scope:
-    """The scope of tuning: a topic-partition, topic, broker or workload.
-
-    Attributes:
-        choices: kind and name of each scope that can be chosen, by label.
-        kind: "partition", "topic", "broker" or "workload".
-        name: the topic-partition, the topic or the workload's title. "" for a broker.
-    """
+    """The scope of tuning: a topic-partition, topic, broker or workload."""
 
     location: Location
-    choices: dict[str, tuple[str, str]]
+    choices: dict[str, tuple[str, str]]  # kind and name of each scope to choose from, by label
     label: str
-    kind: str
-    name: str
+    kind: str  # "partition", "topic", "broker" or "workload"
+    name: str  # the topic-partition, the topic or the workload's title; "" for a broker
 
 
 def current_scope(location: Location) -> Scope:

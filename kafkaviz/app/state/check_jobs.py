@@ -60,10 +60,7 @@ def log_bytes(snapshot: BrokerSnapshot) -> int:
 
 
 def is_large(snapshot: BrokerSnapshot) -> bool:
-    """Returns whether the directory is so large that the pipeline checks it.
-
-    The pipeline always assumes the inferred release.
-    """
+    """Returns whether the pipeline checks the directory, always for the inferred release."""
     return log_bytes(snapshot) > LARGE_BYTES
 
 
@@ -73,10 +70,7 @@ def is_for_spark(snapshot: BrokerSnapshot) -> bool:
 
 
 def check_again(snapshot: BrokerSnapshot, release: str) -> None:
-    """Lists the directory again and starts a new check. Used as a button's on_click.
-
-    For a large directory, starts the pipeline instead.
-    """
+    """Lists the directory again and starts a new check, or the pipeline if it is large."""
     broker_cache.clear_all()
     with suppress(CannotOpen):  # the page reports the error
         current = broker_cache.open_snapshot(snapshot.directory)
@@ -86,7 +80,6 @@ def check_again(snapshot: BrokerSnapshot, release: str) -> None:
 
 
 def _start(snapshot: BrokerSnapshot, release: str) -> CheckJob:
-    """Returns a job that has the findings of an up-to-date catalog, or that reads the files."""
     health = None if release else broker_cache.catalog_health(snapshot)
     return Job(lambda _: health, ReadProgress()) if health else _start_reading(snapshot, release)
 

@@ -36,17 +36,11 @@ QUICK_BYTES = 64 << 20  # a cleaning that reads no more starts without a click
 
 @dataclass(frozen=True, kw_only=True)
 class CleanedLog:
-    """The result of one cleaning.
+    """The result of one cleaning."""
 
-    Attributes:
-        cleaning: the cleaner's result. None if the cleaner fails.
-        error: the exception of Kafka's cleaner, or None.
-        records: every record, if the log is small, else None.
-    """
-
-    cleaning: Cleaning | None
-    error: str | None
-    records: tuple[LogRecord, ...] | None
+    cleaning: Cleaning | None  # None if the cleaner fails
+    error: str | None  # the exception of Kafka's cleaner
+    records: tuple[LogRecord, ...] | None  # every record, if the log is small
 
 
 @st.cache_resource(show_spinner=False)
@@ -76,9 +70,7 @@ def decide(snapshot: BrokerSnapshot) -> DecisionJob:
 def decisions(snapshot: BrokerSnapshot) -> CleanerDecisions:
     """Waits for the job of `decide`, and returns its result.
 
-    Raises:
-        CannotOpen: a single partition was opened that is not compacted.
-        JobCancelled: a visitor cancelled the job.
+    Raises CannotOpen as that job does, and JobCancelled if a visitor cancelled it.
     """
     return cast(CleanerDecisions, decide(snapshot).wait())
 
@@ -103,7 +95,6 @@ def story_jobs() -> JobRegistry[tuple[str, str, bytes], StoryJob]:
 
 
 def bytes_to_read(log: DecidedLog) -> int:
-    """Returns how many bytes of .log files a cleaning reads."""
     return log.decision.total_bytes + log.decision.cleanable_bytes
 
 
@@ -162,10 +153,7 @@ def story(snapshot: BrokerSnapshot, log: DecidedLog, key: bytes) -> StoryJob:
 def _find_key_records(
     now_ms: int, log: DecidedLog, key: bytes, report: Callable[[ReadProgress], None]
 ) -> KeyStory:
-    """Finds the records of a key. Raises KafkavizError if the log cannot be read to its end.
-
-    If the job is cancelled, the next call of `report` raises an exception.
-    """
+    """Finds the records of a key. Raises KafkavizError if the log cannot be read to its end."""
     on_read = _byte_counter(report, sum(segment.size_bytes for segment in log.state.facts.segments))
     try:
         return key_story(log, key, now_ms, on_read)

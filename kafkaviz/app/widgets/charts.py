@@ -119,8 +119,7 @@ def render_figure(view_key: Hashable, draw: Draw, figure_view, key: str) -> None
 def keep_click(key: str, read: Callable[[Any], Target | None]) -> Callable[[], None]:
     """Returns an `on_select` callback that stores a click in the element `key` for `take_click`.
 
-    Args:
-        read: gets the selection (with `points` or `rows`) and returns the click's target, or None.
+    `read` gets the selection (with `points` or `rows`) and returns the click's target, or None.
     """
 
     def keep_target() -> None:

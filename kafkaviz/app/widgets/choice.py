@@ -94,7 +94,7 @@ def _draw(
 def initial(draw: Callable, key: str, options: Sequence[str]) -> dict[str, Any]:
     """Returns the argument of `draw` that has the control's current state, such as {"index": 1}.
 
-    Returns {} if the state is unknown, or if code (not the user) has set it during this page run.
+    {} if the state is unknown, or if code (not the user) has set it during this page run.
     """
     word = st.session_state.get(key)
     if word not in options or get_session_state().is_new_state_value(key):
@@ -119,10 +119,7 @@ def slider(
     key: str,
     format_func: Callable[[str], str] = str,
 ) -> str:
-    """Draws a slider with label and value above it. Returns the chosen option.
-
-    For a topic setting, the label also has the name of the broker's setting.
-    """
+    """Draws a slider with label and value (`elements.label`). Returns the chosen option."""
     options = list(options)
     word = bind_to_address(key, options, default)
     st.html(elements.label(label, format_func(word)))
@@ -190,9 +187,7 @@ def carry_over(names: Iterable[str], address: Mapping[str, str]) -> None:
     """Writes the current choices into the address after a move to another location.
 
     Parameters that the address already has stay unchanged. Call this before the controls are drawn.
-
-    Args:
-        address: the address of the current location.
+    `address` has the parameters of the current location.
     """
     names = list(names)
     key = f"kv_stayed_{names[0]}"
@@ -257,10 +252,7 @@ def _remember(
 
 
 def _parse_word(text: str, labels: Mapping[str, str], parse_other: AddressParser) -> str | None:
-    """Returns the word for a text in the address, which may be a word or a label.
-
-    Ignores case, and spaces that group digits.
-    """
+    """Returns the word for a word or label in the address, in any case and grouping of digits."""
     matches = (
         word
         for word, label in labels.items()
@@ -277,10 +269,7 @@ Controls = Mapping[str, Iterable[str]]  # the address parameters that each tab h
 
 
 def open_by_address(controls: Controls) -> None:
-    """Adds to the address the first tab with a control for an address parameter.
-
-    A tab that is already in the address stays. Call this before drawing.
-    """
+    """Adds to an address without tab the first one that has a control for a parameter there."""
     part = next((part for part, names in controls.items() if _has_any(names)), None)
     if part and page_state.TAB not in st.query_params:
         st.query_params[page_state.TAB] = part

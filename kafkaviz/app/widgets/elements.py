@@ -44,13 +44,10 @@ def escape_markdown(text: str) -> str:
 
 
 def cut_middle(text: str, length: int) -> str:
-    """Returns the text, cut in the middle if it is longer than `length` characters.
-
-    The end gets two thirds, because the last part of a path matters most.
-    """
+    """Returns the text, cut in the middle if it is longer than `length` characters."""
     if len(text) <= length:
         return text
-    tail = length * 2 // 3
+    tail = length * 2 // 3  # because the last part of a path matters most
     return f"{text[: length - tail - 1]}…{text[len(text) - tail :]}"
 
 
@@ -121,11 +118,9 @@ def chips(items: Iterable[tuple[str, Html | str]], note: str = "") -> None:
 
 
 def metrics(cells: Sequence[tuple[str, str, str]], *, is_pending: bool = False) -> None:
-    """Draws numbers with labels, next to each other.
+    """Draws numbers next to each other. A cell is (label, value with its unit, detail).
 
-    Args:
-        cells: (label, value with its unit, detail) of each number.
-        is_pending: some values are not known yet and shown as a dash.
+    `is_pending`: some values are not known yet and shown as a dash.
     """
     strip = (_metric(*cell) for cell in cells)
     st.html(tag("div", *strip, class_="kv-metrics owed" if is_pending else "kv-metrics"))

@@ -104,11 +104,9 @@ def _table(
     cells: Iterable[Sequence[str]],
     checksum: str = "",
 ) -> Html:
-    """Returns a table in which the selected row is marked.
+    """Returns a table of BATCHES, INDEX or TIME_INDEX in which the selected row is marked.
 
-    Args:
-        columns: names from BATCHES, INDEX or TIME_INDEX.
-        checksum: the heading of the CRC column.
+    `checksum` is the heading of the CRC column.
     """
     heads = [
         checksum if name == CRC else say(f"segment.head_{name.rstrip(NUMBER)}") for name in columns
