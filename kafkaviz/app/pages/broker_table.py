@@ -74,7 +74,10 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
         return _render_no_match(filter_text, len(overview.partitions))
     with st.container(key="kv_table", gap=None):
         listed_rows = rows[:LISTED_ROWS]
-        _render_rows(listed_rows)
+        table = _displayed_table(tuple(listed_rows), language())
+        columns = {_heading(column): layout for column, layout in COLUMNS.items()}
+        alt = say("broker.table_alt", count=len(listed_rows))
+        tables.clickable_list(table, listed_rows, TABLE, alt, columns)
         elements.hidden_count("common.more_scroll", len(listed_rows) - tables.ROWS_IN_VIEW)
         elements.hidden_count("broker.more_unlisted", len(rows) - LISTED_ROWS)
     _render_paper_table(rows)
@@ -125,12 +128,6 @@ def _render_no_match(filter_text: str, count: int) -> None:
             key="kv_filter_clear",
             on_click=lambda: st.session_state.update({page_state.FILTER: ""}),
         )
-
-
-def _render_rows(rows: list[PartitionRow]) -> None:
-    table = _displayed_table(tuple(rows), language())
-    columns = {_heading(column): column_config for column, column_config in COLUMNS.items()}
-    tables.clickable_list(table, rows, TABLE, say("broker.table_alt", count=len(rows)), columns)
 
 
 @lru_cache(maxsize=16)

@@ -255,23 +255,15 @@ def _table_html(name: str, info: "CatalogInfo | None") -> Html:
 @cache
 def _columns_html(name: str) -> Html:
     from kafkaviz.pipeline.catalog.schema import TABLES
-
-    return join(
-        tag(
-            "div",
-            tag(
-                "button", field.name, type="button", class_="kv-col", data_name=_quoted(field.name)
-            ),
-            tag("span", SHORT_TYPES.get(str(field.type), str(field.type))),
-        )
-        for field in TABLES[name]
-    )
-
-
-def _quoted(name: str) -> str | None:
     from kafkaviz.pipeline.sql.sql import quote_name
 
-    return quote_name(name) if name in QUOTED_COLUMNS else None
+    rows = []
+    for field in TABLES[name]:
+        quoted = quote_name(field.name) if field.name in QUOTED_COLUMNS else None
+        button = tag("button", field.name, type="button", class_="kv-col", data_name=quoted)
+        short_type = SHORT_TYPES.get(str(field.type), str(field.type))
+        rows.append(tag("div", button, tag("span", short_type)))
+    return join(rows)
 
 
 def render_no_catalog(snapshot: BrokerSnapshot) -> None:

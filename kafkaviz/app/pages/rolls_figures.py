@@ -101,10 +101,10 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
     st.space(16)
     size_bytes = run.history.log_bytes
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_take"):
-        obstacles = {"refused": run.error, "cut": run.is_cut, "large": size_bytes > MAX_ARCHIVE_BYTES}
-        for obstacle, exists in obstacles.items():
+        reasons = {"refused": run.error, "cut": run.is_cut, "large": size_bytes > MAX_ARCHIVE_BYTES}
+        for reason, exists in reasons.items():
             if exists:
-                text = say(f"rolls.take_{obstacle}", size=units.format_bytes(size_bytes))
+                text = say(f"rolls.take_{reason}", size=units.format_bytes(size_bytes))
                 return elements.paragraph(text, is_faint=True)
         name = f"{workload.topic}.tar.gz"
         build_archive = lambda: simulation_cache.archive(workload, config)  # noqa: E731 - called on click

@@ -6,7 +6,7 @@ batches and index entries around the pin, the transactions of the segment, and b
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from operator import attrgetter
 from typing import cast
@@ -90,7 +90,7 @@ def _explore(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) 
 def _render_explored(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
     tab = choice.take_from_address(page_state.TAB, PAGES["Segment"].tab_labels)
     with st.container(gap=24):
-        left, right = columns()
+        left, right = st.columns(WIDTHS, gap=20)
         with left:
             frontend.ruler(ruler_message(location, anatomy))
         render_facts(right, groups)
@@ -181,7 +181,7 @@ def _render_grown(anatomy: Anatomy) -> None:
 
 
 def _render_no_batch(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
-    left, right = columns()
+    left, right = st.columns(WIDTHS, gap=20)
     with left, elements.empty("segment", *segment_text.no_batch_text(anatomy)):
         faults.broker_link(location.directory)
     render_facts(right, groups)
@@ -209,28 +209,20 @@ def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
         label = say_count("segment.download_batches", counts[0])
         _render_download(location, anatomy, "batches", label)
     with index:
-        _render_index(location, anatomy, pin)
+        if _has_entries(anatomy, "index", anatomy.index, segment_text.no_entry_reason):
+            st.html(segment_widgets.index_html(segment_tables.index_rows(anatomy, pin)))
+            _render_download(location, anatomy, "index", _entries_label(counts[1]))
     with times:
-        _render_time_index(location, anatomy, pin)
+        if _has_entries(anatomy, "timeindex", anatomy.times, segment_text.no_time_reason):
+            rows = segment_tables.time_rows(anatomy, pin, segment_text.closing_event(anatomy))
+            st.html(segment_widgets.time_index_html(rows))
+            _render_download(location, anatomy, "timeindex", _entries_label(counts[2]))
     if transactions.open:
         with transactions:
             segment_transactions.render(location, anatomy.segment)
     if raw_bytes.open:
         with raw_bytes:
             render_pin_bytes(location, anatomy, pin)
-
-
-def _render_index(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
-    if _has_entries(anatomy, "index", anatomy.index, segment_text.no_entry_reason):
-        st.html(segment_widgets.index_html(segment_tables.index_rows(anatomy, pin)))
-        _render_download(location, anatomy, "index", _entries_label(len(anatomy.index.entries)))
-
-
-def _render_time_index(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
-    if _has_entries(anatomy, "timeindex", anatomy.times, segment_text.no_time_reason):
-        rows = segment_tables.time_rows(anatomy, pin, segment_text.closing_event(anatomy))
-        st.html(segment_widgets.time_index_html(rows))
-        _render_download(location, anatomy, "timeindex", _entries_label(len(anatomy.times.entries)))
 
 
 def _has_entries(
@@ -326,10 +318,6 @@ def _centre_row(anatomy: Anatomy, slice_request: dict) -> int | None:
     if "position" in slice_request:
         return selection.row_at_byte(anatomy, int(slice_request["position"]))
     return None
-
-
-def columns() -> Sequence[DeltaGenerator]:
-    return st.columns(WIDTHS, gap=20)
 
 
 def render_facts(column: DeltaGenerator, groups: FactGroups) -> None:

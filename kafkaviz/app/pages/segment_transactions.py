@@ -142,5 +142,3 @@ def _render_rows(
     if rows:
         with st.container(key=f"kv_transactions_{name}"):
             tables.table(list(map(say, heads)), rows, kinds)
-
-

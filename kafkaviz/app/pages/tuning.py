@@ -68,8 +68,8 @@ TOPIC_COLUMNS = (
 def render_headline(context: TuningContext, job: BatchingJob | None) -> None:
     with st.container(width="stretch"):
         elements.title(say("common.page_tuning"), answer_text(context, job), gap=0)
-    if context.location.snapshot and context.kind != "workload":
-        _render_report_button(context.location.snapshot)
+    if context.scope.location.snapshot and context.scope.kind != "workload":
+        _render_report_button(context.scope.location.snapshot)
 
 
 def answer_text(context: TuningContext, job: BatchingJob | None) -> str:
@@ -84,7 +84,7 @@ def answer_text(context: TuningContext, job: BatchingJob | None) -> str:
         text = render(main_sentence(topics, context.case.measurement.log_bytes))
         return to_sentence(text if topics[0].savings else _with_missed_budget(context, text))
     key = "answer_failed" if job.is_over else "answer_pending"
-    name = BROKER_SETTING if context.kind == "broker" else SETTING
+    name = BROKER_SETTING if context.scope.kind == "broker" else SETTING
     index_text = render(tuning_text.headline(context.recommendation, name))
     index_text = to_sentence(_with_missed_budget(context, index_text))
     return join_sentences([index_text, say(f"tuning.{key}")])
@@ -105,8 +105,8 @@ def _facts(context: TuningContext) -> str:
 
 def _unknown_interval_text(context: TuningContext) -> str:
     """Says where index.interval.bytes comes from, if a broker lacks its metadata log, else ""."""
-    broker = context.location.broker
-    if broker is None or context.kind == "workload" or not broker.lacks_metadata_log:
+    broker = context.scope.location.broker
+    if broker is None or context.scope.kind == "workload" or not broker.lacks_metadata_log:
         return ""
     source = render(context.case.today.interval_source)
     return end_sentence(say("tuning.interval_from", source=source))
@@ -116,7 +116,7 @@ def _lead(context: TuningContext) -> str:
     """Returns a summary such as "2 167 batches of 78 to 2 903 B, 2.38 MiB of log in 3 segments"."""
     measurement = context.case.measurement
     sums = measurement.parts
-    subject = tuning_scopes.subject_text(context.kind, context.name, context.label)
+    subject = tuning_scopes.subject_text(context.scope)
     sizes = [
         segment_sizes["size_bytes"] for segment_sizes in measurement.sizes if len(segment_sizes)
     ]
@@ -165,7 +165,7 @@ def report(snapshot: BrokerSnapshot) -> str:
 
 def render_topics(context: TuningContext) -> None:
     """Draws the recommendation for each of several topics, the densest index first."""
-    if context.kind not in ("broker", "topic") or len(context.source.cases) < 2:
+    if context.scope.kind not in ("broker", "topic") or len(context.source.cases) < 2:
         return
     recommendations = context.answer.recommendations
     cases = sorted(context.source.cases, key=lambda case: -case.index_share)
@@ -185,7 +185,7 @@ def render_topics(context: TuningContext) -> None:
         elements.paragraph(say_count("common.more_in_csv", len(cases) - MAX_TOPICS), is_faint=True)
     st.space(12)
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_topics_foot"):
-        broker = context.location.broker
+        broker = context.scope.location.broker
         names = {_first_partition(broker, case.name): case.name for case in cases if broker}
         names.pop("", None)
         text = say("tuning.open_topic")
@@ -200,7 +200,7 @@ def render_topics(context: TuningContext) -> None:
             key="kv_topic_open",
         )
         if directory:
-            go_to(context.location, directory)
+            go_to(context.scope.location, directory)
         download(
             say("tuning.topics_csv"),
             lambda: to_csv(TOPIC_COLUMNS, topic_values(cases, recommendations)),
@@ -312,9 +312,7 @@ def _render_source(location: Location) -> MeasureJob | BatchingJob | None:
     with head:
         elements.title(say("common.page_tuning"), gap=0)
     with controls:
-        subject = tuning_scopes.subject_text(
-            tuning_scope.kind, tuning_scope.name, tuning_scope.label
-        )
+        subject = tuning_scopes.subject_text(tuning_scope)
         tuning_scopes.render_choice(tuning_scope, say("tuning.lead_short", subject=subject))
     if job and is_over:
         tuning_scopes.render_unmeasured(job, tuning_scope)

@@ -58,8 +58,9 @@ def _render_measured(
             elements.heading(say("batching.shown", name=name), gap=10)
         render(context, answers[0])
     elif job.error:
+        finding = say("batching.cannot")
         restart = partial(measure_jobs.restart_batching, context.key, context.source)
-        tuning_scopes.render_fault(job.error, context.location, say("batching.cannot"), restart)
+        tuning_scopes.render_fault(job.error, context.scope.location, finding, restart)
 
 
 def _render_topics(answers: Sequence[BatchingAnswer]) -> None:

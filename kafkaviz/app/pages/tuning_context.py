@@ -14,7 +14,6 @@ from kafkaviz.analysis.tuning.recommendation import Recommendation, recommend_al
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.app import page_state
 from kafkaviz.app.pages.tuning_scopes import AS_FOUND, RELEASES, Scope
-from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import choice, elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.html import tag
@@ -62,10 +61,7 @@ class TuningAnswer:
 class TuningContext:
     """The content of the Tuning page: scope, measured logs, the user's limits, and the answer."""
 
-    location: Location
-    kind: str  # as in Scope
-    name: str
-    label: str
+    scope: Scope
     key: str
     source: TuningSource
     answer: TuningAnswer
@@ -118,10 +114,7 @@ def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> Tuning
     budgets = Budgets(p99_us=P99_US[p99], index_share=chosen[page_state.SHARE])
     costs = lookup_costs(source, chosen[page_state.STORAGE])
     return TuningContext(
-        location=tuning_scope.location,
-        kind=tuning_scope.kind,
-        name=tuning_scope.name,
-        label=tuning_scope.label,
+        scope=tuning_scope,
         key=key,
         source=source,
         answer=answer(key, budgets, costs, is_tiered=is_tiered, _source=source),

@@ -160,7 +160,7 @@ PRICE_CELLS: dict[str, Callable[[IntervalCost], str]] = {
 
 
 def _render_command(context: TuningContext, name: str, value: int) -> None:
-    topic = None if context.kind == "broker" else context.case.today.topic
+    topic = None if context.scope.kind == "broker" else context.case.today.topic
     line = tuning_text.alter_line(name, value, topic)
     with st.container(key=f"kv_tune_cmd_{name.replace('.', '_')}", gap=8):
         elements.paragraph(say("tuning.to_change"))
@@ -254,7 +254,7 @@ def _render_intervals(context: TuningContext) -> None:
                 context.costs,
                 is_tiered=context.is_tiered,
             ),
-            f"tuning-{context.label.replace(' ', '-')}.json",
+            f"tuning-{context.scope.label.replace(' ', '-')}.json",
             "kv_tuning_json",
             "application/json",
         )

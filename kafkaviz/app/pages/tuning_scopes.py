@@ -101,13 +101,13 @@ def option_text(option: str) -> str:
     return option
 
 
-def subject_text(kind: str, name: str, label: str) -> str:
-    """Returns the name of a scope for use in a sentence. The arguments are fields of Scope."""
-    if kind == "workload":
-        return say("tuning.the_workload", name=workloads.display_title(name))
-    if kind == "broker":
+def subject_text(tuning_scope: Scope) -> str:
+    """Returns the name of a scope for use in a sentence."""
+    if tuning_scope.kind == "workload":
+        return say("tuning.the_workload", name=workloads.display_title(tuning_scope.name))
+    if tuning_scope.kind == "broker":
         return say("tuning.whole_broker")
-    return option_text(units.escape_controls(label))
+    return option_text(units.escape_controls(tuning_scope.label))
 
 
 def render_choice(tuning_scope: Scope, facts: str) -> None:

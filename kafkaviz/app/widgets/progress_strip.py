@@ -74,11 +74,13 @@ def wait_for_result(
 def render_unfinished_check(snapshot: BrokerSnapshot, release: str) -> None:
     """Draws the progress of a check, or why it failed. Reruns the page when the check has ended."""
     job = check_jobs.get_or_start(snapshot, release)
-    if job.error is not None:
-        _render_check_failure(snapshot, job.error, release)
-    else:
+    if job.error is None:
         get_job = partial(check_jobs.get_or_start, snapshot, release)
-        render_read_partition(get_job, "health", "kv_check_cancel")
+        return render_read_partition(get_job, "health", "kv_check_cancel")
+    reason = say("common.nothing_changed", error=failure_text(job.error))
+    again = partial(check_jobs.check_again, snapshot, release)
+    with elements.state("check", "error", say("health.not_ended"), reason):
+        st.button(say("health.check_again"), key="kv_check_retry", on_click=again)
 
 
 @st.fragment(run_every=0.4)
@@ -94,14 +96,6 @@ def render_read_partition(
     if name:
         text = say(f"{page}.reading_partition", partition=units.escape_controls(name))
     render_reading_job(job, text, button_key=button_key)
-
-
-def _render_check_failure(snapshot: BrokerSnapshot, error: Exception, release: str) -> None:
-    reason = say("common.nothing_changed", error=failure_text(error))
-    arguments = (snapshot, release)
-    label = say("health.check_again")
-    with elements.state("check", "error", say("health.not_ended"), reason):
-        st.button(label, key="kv_check_retry", on_click=check_jobs.check_again, args=arguments)
 
 
 def render_failure(error: Exception, on_click: Callable[[], None]) -> None:
