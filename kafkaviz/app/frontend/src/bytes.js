@@ -168,11 +168,8 @@ function renderRows(state, p) {
 function buildRow(p, n) {
   const from = p.start + n * ROW,
     to = Math.min(p.end, from + ROW),
-    el = html(
-      'div',
-      { class: 'r', style: `top:${n * ROW_PX}px` },
-      html('span', 'a', groupDigits(from)),
-    );
+    position = html('span', 'a', groupDigits(from)),
+    el = html('div', { class: 'r', style: `top:${n * ROW_PX}px` }, position);
   const cell = (byte, kind, text) => {
     const s = at(p, byte),
       isLoaded = byte >= p.first && byte < p.last && s,
@@ -190,11 +187,8 @@ function buildRow(p, n) {
       b < to ? cell(b, 'h', valueAt(b)?.toString(16).padStart(2, '0')) : html('span', 'h', '  '),
     );
   for (let b = from; b < to; b++) {
-    const c = cell(
-      b,
-      'x',
-      valueAt(b) > 31 && valueAt(b) < 127 ? String.fromCharCode(valueAt(b)) : '·',
-    );
+    const value = valueAt(b),
+      c = cell(b, 'x', value > 31 && value < 127 ? String.fromCharCode(value) : '·');
     c.classList.remove(...[...c.classList].filter(name => name.startsWith('k-')));
     if (b === from) c.classList.add('first');
     el.append(c);
@@ -290,12 +284,9 @@ function say(state, p, s) {
 // ---- input
 
 function spanOf(p, e) {
-  const el = e.target.closest?.('[data-b], [data-s]');
-  return el
-    ? el.dataset.s !== undefined
-      ? p.spans[el.dataset.s]
-      : at(p, Number(el.dataset.b))
-    : null;
+  const data = e.target.closest?.('[data-b], [data-s]')?.dataset;
+  if (!data) return null;
+  return data.s === undefined ? at(p, Number(data.b)) : p.spans[data.s];
 }
 
 function markNear(state, p, s) {

@@ -116,10 +116,7 @@ function drawPicture(state, step, segment) {
 function drawLog(state, g, w, step, segment) {
   const y = 22,
     h = 40,
-    logBytes = segment.batches.reduce(
-      (most, [position, size]) => Math.max(most, position + size),
-      1,
-    ),
+    logBytes = Math.max(1, ...segment.batches.map(([position, size]) => position + size)),
     end = Math.min(Math.max(state.data.segment_bytes, logBytes), logBytes * 1.25),
     x = scale(0, end, 0, w);
   const marked = new Set(segment.offsets.slice(0, step.offsets).map(([, , position]) => position));
@@ -159,23 +156,16 @@ function drawLog(state, g, w, step, segment) {
       ]),
     );
   });
-  if (step.what === 'roll' || step.what === 'fail')
-    g.append(
-      svgRect(
-        Math.min(x(batches.length ? batches.at(-1)[0] + batches.at(-1)[1] : 0), w - 4),
-        y - 3,
-        4,
-        h + 6,
-        { fill: color('probe') },
-      ),
-    );
-  for (const part of [0, 0.25, 0.5, 0.75, 1])
-    g.append(
-      svgText(part * w, y + h + 24, groupDigits(Math.round(end * part)), {
-        'text-anchor': part === 0 ? 'start' : part === 1 ? 'end' : 'middle',
-        class: 'axt',
-      }),
-    );
+  if (step.what === 'roll' || step.what === 'fail') {
+    const [position, size] = batches.at(-1) ?? [0, 0],
+      at = Math.min(x(position + size), w - 4);
+    g.append(svgRect(at, y - 3, 4, h + 6, { fill: color('probe') }));
+  }
+  for (const part of [0, 0.25, 0.5, 0.75, 1]) {
+    const anchor = part === 0 ? 'start' : part === 1 ? 'end' : 'middle',
+      look = { 'text-anchor': anchor, class: 'axt' };
+    g.append(svgText(part * w, y + h + 24, groupDigits(Math.round(end * part)), look));
+  }
 }
 
 function drawCounter(g, w, step, data) {

@@ -134,13 +134,8 @@ function computeTimes(state) {
     lane.waits = lane.reads.flat();
     lane.finish = lane.times.at(-1)?.[2] ?? 0;
   }
-  Object.assign(
-    state,
-    momentsOf(
-      state.lanes.map(lane => lane.times),
-      disk.read_us,
-    ),
-  );
+  const times = state.lanes.map(lane => lane.times);
+  Object.assign(state, momentsOf(times, disk.read_us));
   setContent(state.clock, { max: state.moments.length - 1 }, []);
   const values = { read: formatTime(disk.read_us) };
   $('cap').textContent = fillTemplate(state.race.caption, values);

@@ -19,7 +19,8 @@ import {
 } from './dom.js';
 import { fillTemplate } from './text.js';
 
-const REST_MS = 120;
+const REST_MS = 120,
+  OWN_ARROWS = /^(slider|listbox|option|radio|radiogroup|tab|combobox|menu|menuitem)$/; // roles
 
 export function startStepper(root, data, hooks) {
   const state = (root.host.__steps ??= { key: null });
@@ -161,13 +162,7 @@ function onKey(event, state) {
   const path = event.composedPath(),
     role = node => node.getAttribute?.('role') ?? '';
   const isSpaceOnClock = event.key === ' ' && path[0].matches?.('.clock'), // which does not use Space
-    busy =
-      !isSpaceOnClock &&
-      path.some(
-        n =>
-          isField(n) ||
-          /^(slider|listbox|option|radio|radiogroup|tab|combobox|menu|menuitem)$/.test(role(n)),
-      );
+    busy = !isSpaceOnClock && path.some(n => isField(n) || OWN_ARROWS.test(role(n)));
   if (busy || hasModifier(event) || hasDialog()) return;
   if (event.key === ' ' && path.some(n => /^(BUTTON|A|SUMMARY)$/.test(n.tagName ?? ''))) return;
   const act = {
@@ -229,12 +224,8 @@ export function stop(state) {
   renderPlay(state);
 }
 function renderPlay(state) {
-  state
-    .$('play')
-    .replaceChildren(
-      icon(state.timer ? 'pause' : 'play_arrow'),
-      state.data.bar[state.timer ? 'pause' : 'play'],
-    );
+  const [sign, word] = state.timer ? ['pause', 'pause'] : ['play_arrow', 'play'];
+  state.$('play').replaceChildren(icon(sign), state.data.bar[word]);
 }
 
 function play(state) {

@@ -73,10 +73,7 @@ function build(state) {
   $('lab').textContent = data.words.slider;
   setContent(range, { min: 1, max: data.sizes.length }, []);
   range.oninput = () => go(state, Number(range.value));
-  for (const [name, step] of [
-    ['less', -1],
-    ['more', 1],
-  ]) {
+  for (const [name, step] of Object.entries({ less: -1, more: 1 })) {
     setContent($(name), { 'aria-label': data.words[name], title: data.words[name] }, []);
     $(name).onclick = () => go(state, state.pages + step);
   }
@@ -145,10 +142,10 @@ function drawPicture(state, size, lane, n) {
     x = page => left + page * cell,
     g = hatchedDrawing(w, HEIGHT, `${data.names[n].title}: ${size.alt}`);
   if (size.pages > 1) {
-    g.append(name(strip(data, size.pages - 1), BEFORE.y + 11, 'axt'));
+    g.append(svgText(0, BEFORE.y + 11, strip(data, size.pages - 1), 'axt'));
     drawBefore(lane, size.pages - 1, g, x, cell);
   }
-  g.append(name(strip(data, size.pages), NOW.y + 24, 'strong'));
+  g.append(svgText(0, NOW.y + 24, strip(data, size.pages), 'strong'));
   drawMoves(lane, g, x, cell);
   drawPages(state, size, lane, g, { x, cell, room });
   drawSection(state, size, lane, g, x);
@@ -156,7 +153,6 @@ function drawPicture(state, size, lane, n) {
 }
 
 const strip = (data, pages) => countText(data.words, 'strip', pages);
-const name = (text, y, kind) => svgText(0, y, text, kind);
 const centre = (page, x, cell) => x(page) + cell / 2;
 
 function drawBefore(lane, pages, g, x, cell) {
@@ -250,24 +246,18 @@ function drawPages(state, size, lane, g, { x, cell, room }) {
 function drawDisc(x, y, probe, cell) {
   const r = Math.min(DISC, cell / 2 - 2);
   if (r < 6) return [svgCircle(x, y, Math.max(3, r), { fill: color('probe') })];
-  const text = {
-    x,
-    y: y + 4,
-    'text-anchor': 'middle',
-    style: `font-size:11px;font-weight:650;fill:${color('bg')}`,
-  };
-  return [svgCircle(x, y, r, { fill: color('probe') }), svg('text', text, probe)];
+  const style = `font-size:11px;font-weight:650;fill:${color('bg')}`;
+  return [svgCircle(x, y, r, { fill: color('probe') }), middleText(x, y + 4, probe, { style })];
 }
 
 function waitTexts(words, wait, x, cell) {
-  const at = { x, 'text-anchor': 'middle' },
-    y = NOW.y + NOW.h;
+  const y = NOW.y + NOW.h;
   // two pages that are waited for are three apart or more
   const isWide = 3 * cell > textWidth(fillTemplate(words.waits_at, wait)) + 12,
     [first, second] = isWide ? [words.waits_at, words.idle] : [words.waits, words.at];
   const texts = [
-    svg('text', { ...at, y: y + 14, class: 'strong' }, fillTemplate(first, wait)),
-    svg('text', { ...at, y: y + 28, class: 'axt' }, fillTemplate(second, wait)),
+    middleText(x, y + 14, fillTemplate(first, wait), 'strong'),
+    middleText(x, y + 28, fillTemplate(second, wait), 'axt'),
   ];
   return cell > 24 ? texts : texts.slice(0, 1);
 }

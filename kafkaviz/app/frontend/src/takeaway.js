@@ -23,12 +23,10 @@ export default function (scripts) {
   draw(document);
   for (const step of document.querySelectorAll('section.step')) {
     const reveal = what => {
-      step
-        .querySelectorAll(`[data-base="${what}"]`)
-        .forEach(place => place.toggleAttribute('hidden', true));
-      step
-        .querySelectorAll(`[data-after="${what}"]`)
-        .forEach(place => place.toggleAttribute('hidden', false));
+      for (const place of step.querySelectorAll(`[data-base="${what}"]`))
+        place.toggleAttribute('hidden', true);
+      for (const place of step.querySelectorAll(`[data-after="${what}"]`))
+        place.toggleAttribute('hidden', false);
       draw(step);
       dispatchEvent(new Event('resize')); // Plotly then redraws charts that have just got a width
     };
@@ -87,12 +85,8 @@ function listenToChoices(box, words, reveal) {
 function listenToTask(form, words, reveal) {
   const verdict = form.querySelector('.verdict-line');
   const judge = typed => {
-    const { ok, text } = judgeAnswer(
-      form.dataset.kind,
-      typed,
-      JSON.parse(form.dataset.answer),
-      words,
-    );
+    const answer = JSON.parse(form.dataset.answer),
+      { ok, text } = judgeAnswer(form.dataset.kind, typed, answer, words);
     say(verdict, ok ? 'ok' : 'info', text);
     if (ok) reveal('task');
   };

@@ -10,16 +10,9 @@ export default function ({ parentElement: root, data }) {
       localStorage.setItem(`stActiveTheme-${base}${path}-v2`, JSON.stringify(theme));
     location.reload();
   };
-  const button = html(
-    'button',
-    {
-      class: 'btn q ico',
-      type: 'button',
-      title: data.words.light_or_dark,
-      'aria-label': data.words.light_or_dark,
-    },
-    icon(dark ? 'light_mode' : 'dark_mode'),
-  );
+  const title = data.words.light_or_dark,
+    look = { class: 'btn q ico', type: 'button', title, 'aria-label': title },
+    button = html('button', look, icon(dark ? 'light_mode' : 'dark_mode'));
   button.onclick = () => choose(dark ? 'Light' : 'Dark');
   root.querySelector('.btn')?.remove();
   root.append(button);

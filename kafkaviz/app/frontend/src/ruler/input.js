@@ -137,13 +137,9 @@ function selectionAt(state, e) {
     y = e.clientY - box.top;
   const on = lane => y >= lane.y && y < lane.y + lane.h;
   if (x < 0 || !state.layout) return null;
-  if (on(LOG))
-    return ofBatch(
-      batchAt(
-        state,
-        state.window[0] + (x * (state.window[1] - state.window[0])) / (state.layout.w - LEFT),
-      ),
-    );
+  const [a, b] = state.window,
+    position = a + (x * (b - a)) / (state.layout.w - LEFT);
+  if (on(LOG)) return ofBatch(batchAt(state, position));
   const { stations, room, cw } = state.layout,
     i = Math.floor(x / room),
     station = stations[i];

@@ -215,19 +215,9 @@ function drawBands(state, k, lit) {
 
 // Draws the link of one slot in a band, and the slot itself if it is selected.
 function drawDrop(state, k, { entry: e, time: t }, X, on) {
-  const wrong = e?.aim >= PAST,
+  const [aim, dashes] = e?.aim >= PAST ? ['torn', '5 3'] : ['offset', null],
     passing = state.data.lanes.index.missing ? null : INDEX.y + INDEX.h;
-  if (e)
-    drawPointer(
-      state,
-      k,
-      X,
-      INDEX.y + INDEX.h,
-      e.pos,
-      on,
-      wrong ? 'torn' : 'offset',
-      wrong ? '5 3' : null,
-    );
+  if (e) drawPointer(state, k, X, INDEX.y + INDEX.h, e.pos, on, aim, dashes);
   else if (t)
     drawPointer(state, k, X, TIME.y + TIME.h, t.pos, on, t.true ? 'time' : 'torn', '3 3', passing);
   if (!on) return;

@@ -106,15 +106,11 @@ export function drawTail(state, k) {
     over = 'paint-order:stroke;stroke:var(--kv-torn-soft);stroke-width:8px;';
   const style = `${beside ? '' : over}fill:${color('torn-text')}`,
     d = `M${from + 2} ${y}H${to}l-5 7 6 8 -6 8 6 8 -6 8 6 8 -3 7H${from + 2}Z`;
+  const text = t.kind === 'zeros' ? state.data.words.of_zeros : state.data.words.no_batch;
   k.append(
     svg('path', { d, fill: 'url(#torn)', stroke: color('torn'), 'stroke-width': 1.4 }),
     svgText(at, y + 24, formatBytes(t.size), { style: `${style};font-weight:650` }),
-    svgText(
-      at,
-      y + 39,
-      t.kind === 'zeros' ? state.data.words.of_zeros : state.data.words.no_batch,
-      { style },
-    ),
+    svgText(at, y + 39, text, { style }),
   );
 }
 
@@ -153,16 +149,10 @@ export function drawGaps(state, k, { entry }) {
     if (next && next.pos > e.pos && !covered)
       drawDimension(state, k, e.pos, next.pos, y, 'ink-3', `${groupDigits(next.pos - e.pos)} B`);
   }
-  if (far)
-    drawDimension(
-      state,
-      k,
-      far.homePos,
-      far.pos,
-      y,
-      'torn',
-      fillTemplate(state.data.words.too_far, { bytes: groupDigits(far.pos - far.homePos) }),
-    );
+  if (!far) return;
+  const bytes = groupDigits(far.pos - far.homePos),
+    text = fillTemplate(state.data.words.too_far, { bytes });
+  drawDimension(state, k, far.homePos, far.pos, y, 'torn', text);
 }
 
 function drawDimension(state, k, start, end, y, colour, words) {

@@ -62,19 +62,9 @@ export function renderSentence(state) {
           describeWay(state, l),
         )
       : [];
-  state
-    .$('say')
-    .replaceChildren(
-      html(
-        'span',
-        {},
-        ...(sel.entry
-          ? describeSlot(state, sel.entry)
-          : sel.time
-            ? describeTime(state, sel.time)
-            : ofBatch()),
-      ),
-    );
+  const ofTime = () => (sel.time ? describeTime(state, sel.time) : ofBatch()),
+    texts = sel.entry ? describeSlot(state, sel.entry) : ofTime();
+  state.$('say').replaceChildren(html('span', {}, ...texts));
 }
 
 // Describes how a search finds this batch.

@@ -77,15 +77,9 @@ function drawIndexSlot(state, k, X, e, on) {
   drawPointer(state, k, X, INDEX.y + INDEX.h, e.pos, on, colour, wrong ? '5 3' : null);
   const look = { fill: color(`${colour}-soft`), ...ring(on, wrong, colour) };
   const words = fitsCode(cw, ...texts) ? twoLines(X, INDEX.y, ...texts, colour) : null;
-  k.append(
-    svg(
-      'g',
-      { class: on ? 'entry-mark on' : 'entry-mark' },
-      slotBox(X, INDEX, cw, look),
-      words,
-      drawSlotName(state, e.slot, X - cw / 2, INDEX.y - 4),
-    ),
-  );
+  const box = slotBox(X, INDEX, cw, look),
+    name = drawSlotName(state, e.slot, X - cw / 2, INDEX.y - 4);
+  k.append(svg('g', { class: on ? 'entry-mark on' : 'entry-mark' }, box, words, name));
 }
 
 function drawTimeSlot(state, k, X, t, e, on) {
@@ -94,18 +88,8 @@ function drawTimeSlot(state, k, X, t, e, on) {
     d = Math.min(7, cw / 4),
     h = TIME.h / 2;
   const texts = [timeText(t.ts, state.layout.cut), `→ ${offsetIn(state, t.offset, cw - 14)}`];
-  if (!e)
-    drawPointer(
-      state,
-      k,
-      X,
-      TIME.y + TIME.h,
-      t.pos,
-      on,
-      colour,
-      '3 3',
-      state.data.lanes.index.missing ? null : INDEX.y + INDEX.h,
-    );
+  const passing = state.data.lanes.index.missing ? null : INDEX.y + INDEX.h;
+  if (!e) drawPointer(state, k, X, TIME.y + TIME.h, t.pos, on, colour, '3 3', passing);
   const hexagon = `M${X - cw / 2} ${TIME.y + h}l${d} ${-h}h${cw - 2 * d}l${d} ${h}l${-d} ${h}h${-(cw - 2 * d)}z`;
   const shape = svg('path', {
     d: hexagon,
@@ -115,21 +99,9 @@ function drawTimeSlot(state, k, X, t, e, on) {
   const words = fitsCode(cw, ...texts)
     ? twoLines(X, TIME.y, ...texts, colour, cw < 96 ? 11.5 : 12)
     : null;
-  k.append(
-    svg(
-      'g',
-      { class: on ? 'entry-mark on' : 'entry-mark' },
-      shape,
-      words,
-      drawSlotName(
-        state,
-        t.slot,
-        X - cw / 2,
-        TIME.y - 5,
-        state.layout.days && isDate(t.ts) ? dateText(isoText(t.ts)) : '',
-      ),
-    ),
-  );
+  const day = state.layout.days && isDate(t.ts) ? dateText(isoText(t.ts)) : '',
+    name = drawSlotName(state, t.slot, X - cw / 2, TIME.y - 5, day);
+  k.append(svg('g', { class: on ? 'entry-mark on' : 'entry-mark' }, shape, words, name));
 }
 
 function drawSlotName(state, slot, x, y, more = '') {

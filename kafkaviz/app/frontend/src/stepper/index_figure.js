@@ -36,29 +36,18 @@ function searchProgress(step, search) {
   const foundSlot = step.over && search.slot >= 0 ? search.slot : null;
   const left =
     foundSlot !== null ? [foundSlot, foundSlot] : last ? last.after : [0, search.entries - 1];
-  return {
-    probes,
-    pages,
-    foundSlot,
-    left,
-    over: step.over,
-    now: !step.over && step.phase === search.kind ? last : null,
-  };
+  const now = !step.over && step.phase === search.kind ? last : null;
+  return { probes, pages, foundSlot, left, over: step.over, now };
 }
 
 const tick = (x, y, r) => [
   svgCircle(x, y, r, { fill: color('hit'), stroke: color('raised'), 'stroke-width': 2 }),
   svgStroke(`M${x - 3.6} ${y}l2.6 3 4.6-5.6`, 'bg', 1.8),
 ];
-const disc = (x, y, n, fill) =>
-  svg(
-    'g',
-    {},
-    svgCircle(x, y, 9, { fill }),
-    middleText(x, y + 4, String(n), {
-      style: `fill:${color('bg')};font-size:11.5px;font-weight:650`,
-    }),
-  );
+const disc = (x, y, n, fill) => {
+  const style = `fill:${color('bg')};font-size:11.5px;font-weight:650`;
+  return svg('g', {}, svgCircle(x, y, 9, { fill }), middleText(x, y + 4, String(n), { style }));
+};
 // Draws whether the page of a probe was hot or cold when the probe needed it.
 function drawPageMark({ reads }, i, x, y) {
   if (!reads) return [];
@@ -91,11 +80,8 @@ function drawSlots(state, w, search, view) {
   const { words } = state.data,
     layout = slotLayout(w, search),
     { x, cw, top, H0, rowH, y0 } = layout;
-  const g = hatchedDrawing(
-    w,
-    y0 + Math.max(view.probes.length, MIN_ROWS) * rowH + 6,
-    state.$('f1t').textContent,
-  );
+  const height = y0 + Math.max(view.probes.length, MIN_ROWS) * rowH + 6,
+    g = hatchedDrawing(w, height, state.$('f1t').textContent);
   state.place = s => [x(s) + 1, top, Math.max(3, cw - 2), H0];
   g.append(...drawPageBrackets(layout, search, view.pages, words));
   if (search.warm_from !== null) g.append(...drawWarmSlots(layout, search.warm_from, words));
@@ -103,14 +89,8 @@ function drawSlots(state, w, search, view) {
   const probed = new Set(view.probes.map(p => p.slot));
   search.cells.forEach(([key, value, sentence], s) => {
     const cell = drawSlotCell(layout, search, view, { s, key, value, isProbed: probed.has(s) });
-    g.append(
-      makeClickable(
-        state,
-        search,
-        state.hover(cell, () => [sentence]),
-        () => s,
-      ),
-    );
+    const box = state.hover(cell, () => [sentence]);
+    g.append(makeClickable(state, search, box, () => s));
   });
   view.probes.forEach((p, i) => g.append(...drawProbeRow(layout, search, view, p, i, words)));
   return g;
@@ -129,13 +109,10 @@ function drawPageBrackets({ x, top, N }, search, pages, words) {
             ? fillTemplate(words.page_touched, { n: p })
             : x(s) - x(a) > 44
               ? fillTemplate(words.page, { n: p })
-              : String(p);
+              : String(p),
+        bracket = `M${x(a) + 2} ${top - 4}v-5h${x(s) - x(a) - 4}v5`;
       brackets.push(
-        svgStroke(
-          `M${x(a) + 2} ${top - 4}v-5h${x(s) - x(a) - 4}v5`,
-          on ? 'ink' : 'ink-3',
-          on ? 1.8 : 1,
-        ),
+        svgStroke(bracket, on ? 'ink' : 'ink-3', on ? 1.8 : 1),
         middleText((x(a) + x(s)) / 2, top - 14, word, on ? 'strong' : 'axt'),
       );
       a = s;
@@ -292,11 +269,8 @@ function drawIndexStrip(state, w, search, view) {
 
 // Draws the index, with its pages separated if there is space.
 function drawStrip({ w, sy, sh, px }, search) {
-  const strip = svg(
-    'g',
-    {},
-    svgRect(0, sy, w, sh, { fill: color(`${colour(search)}-soft`), rx: 3 }),
-  );
+  const fill = color(`${colour(search)}-soft`),
+    strip = svg('g', {}, svgRect(0, sy, w, sh, { fill, rx: 3 }));
   if (search.pages <= w / 5)
     for (let i = 1; i < search.pages; i++)
       strip.append(svgLine(px(i), sy, px(i), sy + sh, { stroke: color('bg') }));
@@ -308,37 +282,22 @@ function drawWarmPart({ w, sy, sh, slotX }, search, strip, words) {
   const F = search.warm_from,
     N = search.entries,
     ww = Math.max(4, w - slotX(F)),
-    part = ((N - F) * 100) / N;
+    part = ((N - F) * 100) / N,
+    share = part.toFixed(part < 1 ? 2 : 0),
+    text = F === 0 ? words.warm_all : fillTemplate(words.warm_share, { share });
   strip.append(svgRect(w - ww, sy, ww, sh, { fill: ww < 9 ? color('warm') : 'url(#hWarm)' }));
-  return [
-    endText(
-      w,
-      sy + sh + 15,
-      F === 0
-        ? words.warm_all
-        : fillTemplate(words.warm_share, { share: part.toFixed(part < 1 ? 2 : 0) }),
-      warmText,
-    ),
-  ];
+  return [endText(w, sy + sh + 15, text, warmText)];
 }
 
 // A click on the strip sends the slot below the pointer.
 function pickSlots(state, search, strip) {
-  makeClickable(
-    state,
-    search,
-    state.data.picks ? state.hover(strip, () => [state.data.words.click]) : strip,
-    event => {
-      const box = strip.getBoundingClientRect();
-      return Math.max(
-        0,
-        Math.min(
-          search.entries - 1,
-          Math.floor(((event.clientX - box.left) / box.width) * search.pages * search.page_slots),
-        ),
-      );
-    },
-  );
+  const slotAt = event => {
+    const { left, width } = strip.getBoundingClientRect(),
+      slot = Math.floor(((event.clientX - left) / width) * search.pages * search.page_slots);
+    return Math.max(0, Math.min(search.entries - 1, slot));
+  };
+  const box = state.data.picks ? state.hover(strip, () => [state.data.words.click]) : strip;
+  makeClickable(state, search, box, slotAt);
 }
 
 // Draws the remaining slots, the probed ones, and the numbers of the touched pages.
@@ -366,23 +325,12 @@ function drawTouchedPages({ w, sy, sh, px, slotX }, search, view, words) {
   if (search.memory) return parts;
   const pageNumbers =
     [...pages].slice(0, 13).map(groupDigits).join(', ') + (pages.size > 13 ? ' …' : '');
-  parts.push(
-    svgText(
-      0,
-      sy + sh + 15,
-      pages.size
-        ? countText(words, 'pages_touched', pages.size, { pages: pageNumbers })
-        : words.no_page,
-    ),
-  );
+  const touched = countText(words, 'pages_touched', pages.size, { pages: pageNumbers });
+  parts.push(svgText(0, sy + sh + 15, pages.size ? touched : words.no_page));
+  const look = { class: 'axt', style: 'font-size:11px' };
   if (search.pages <= 14)
     for (let i = 0; i < search.pages; i++)
-      parts.push(
-        svgText(px(i) + 5, sy - 6, fillTemplate(words.page, { n: i }), {
-          class: 'axt',
-          style: 'font-size:11px',
-        }),
-      );
+      parts.push(svgText(px(i) + 5, sy - 6, fillTemplate(words.page, { n: i }), look));
   return parts;
 }
 
@@ -432,36 +380,26 @@ function drawMagnifiedSlots({ rowY, rowH, bar, fw }, search, view, p, i) {
 
 // Draws the number of a probe, its comparison, and how many slots it leaves.
 function drawProbeWords({ w, rowY, bar, fw }, search, view, p, i, words) {
-  const y = rowY(i),
+  const middle = rowY(i) + bar / 2,
+    y = middle + 4,
     isCurrent = p === view.now,
-    [lo, hi] = p.after ?? [0, -1];
+    [lo, hi] = p.after ?? [0, -1],
+    left = p.after ? fillTemplate(words.left, { n: groupDigits(hi - lo + 1) }) : words.none_left,
+    comparison = `${search.kind === 'time' ? p.key.slice(3) : p.key} ${p.compare}`,
+    style = 'font-size:11.5px';
   return [
-    ...drawPageMark(view, i, fw + 1, y + bar / 2),
-    svgText(fw + 14, y + bar / 2 + 4, String(i + 1), isCurrent ? 'strong' : ''),
-    svgText(
-      fw + 34,
-      y + bar / 2 + 4,
-      `${search.kind === 'time' ? p.key.slice(3) : p.key} ${p.compare}`,
-      { class: `${isCurrent ? 'strong ' : ''}mono`, style: 'font-size:11.5px' },
-    ),
-    endText(
-      w,
-      y + bar / 2 + 4,
-      p.after ? fillTemplate(words.left, { n: groupDigits(hi - lo + 1) }) : words.none_left,
-      { class: isCurrent ? '' : 'axt', style: 'font-size:11.5px' },
-    ),
+    ...drawPageMark(view, i, fw + 1, middle),
+    svgText(fw + 14, y, String(i + 1), isCurrent ? 'strong' : ''),
+    svgText(fw + 34, y, comparison, { class: `${isCurrent ? 'strong ' : ''}mono`, style }),
+    endText(w, y, left, { class: isCurrent ? '' : 'axt', style }),
   ];
 }
 
 // Draws all slots in the row of the first probe, before it was made.
 function drawWholeIndex({ y0, bar, fw }, search, words) {
+  const text = fillTemplate(words.n_slots, { n: groupDigits(search.entries) });
   return [
     svgRect(0, y0, fw, bar, { rx: 2, fill: color(`${colour(search)}-soft`) }),
-    svgText(
-      fw + 14,
-      y0 + bar / 2 + 4,
-      fillTemplate(words.n_slots, { n: groupDigits(search.entries) }),
-      'axt',
-    ),
+    svgText(fw + 14, y0 + bar / 2 + 4, text, 'axt'),
   ];
 }

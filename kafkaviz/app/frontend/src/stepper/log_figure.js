@@ -15,10 +15,8 @@ import { countText, fillTemplate, formatBytes, groupDigits, scale } from '../tex
 const BATCHES = 14; // batches drawn side by side; of a longer scan, those around the current read
 
 export function drawLog(state, step, scan) {
-  const {
-      $,
-      data: { words },
-    } = state,
+  const { $, data } = state,
+    { words } = data,
     w = state.width,
     y = 34,
     bh = 36,
@@ -56,15 +54,9 @@ export function drawLog(state, step, scan) {
         'stroke-width': 2,
       }),
     );
-    const head = rd
-        ? Math.max(
-            1,
-            Math.min(
-              xb - xa - 2,
-              Math.max(5, x(pos + Math.min(61, Math.max(...rd.map(([bytes]) => bytes)))) - xa),
-            ),
-          )
-        : 0,
+    const readBytes = Math.min(61, Math.max(0, ...(rd ?? []).map(([bytes]) => bytes))),
+      wide = Math.max(5, x(pos + readBytes) - xa),
+      head = rd ? Math.max(1, Math.min(xb - xa - 2, wide)) : 0,
       low = head > (xb - xa) * 0.3; // the label is below a wide read
     if (rd)
       box.append(

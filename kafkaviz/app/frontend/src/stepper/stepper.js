@@ -60,12 +60,8 @@ function renderDots(state) {
         step.text,
       ]));
     });
-    const box = html(
-      'div',
-      'dot-group',
-      html('span', 'lab', words[`phase_${phase}`]),
-      html('div', 'dots', buttons),
-    );
+    const label = html('span', 'lab', words[`phase_${phase}`]),
+      box = html('div', 'dot-group', label, html('div', 'dots', buttons));
     return { box, from: own[0][1], to: own.at(-1)[1] };
   });
   state.$('way').replaceChildren(...state.groups.map(group => group.box));
@@ -113,10 +109,8 @@ function showPages(state, step, search) {
     });
     state.pages.hot = hot;
     // the cells have the scale of the strip of slots below them if no page is left out
-    state.pages.strip.classList.toggle(
-      'whole',
-      !search.cells && memory.cells.length === search.pages,
-    );
+    const isWhole = !search.cells && memory.cells.length === search.pages;
+    state.pages.strip.classList.toggle('whole', isWhole);
     $('pages').replaceChildren(state.pages.strip);
   }
   state.reads = coldReads(memory.lane.steps, state.pages.hot);
