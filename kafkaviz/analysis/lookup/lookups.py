@@ -316,8 +316,6 @@ def _recover_alone(
 
 
 ENTRY_FIELDS = {"offset": ("offset", "position"), "time": ("timestamp_ms", "offset")}
-
-
 _REASONS = {
     SegmentReason.GREATEST_BASE: "segment_choice.greatest_base",
     SegmentReason.NEXT: "segment_choice.next_segment",
