@@ -22,7 +22,6 @@ from kafkaviz.format.walk import BatchObserver
 
 NONE = -1  # no such row or slot
 BELOW_ALL = np.iinfo(np.int64).min
-NO_KEYS = np.zeros(0, np.int64)
 # the batch to which an entry refers; without such a batch, the position is negative
 BATCH_REF: np.dtype = np.dtype(
     [("position", "i8"), ("base_offset", "i8"), ("last_offset", "i8"), ("record_count", "i8")]
@@ -216,7 +215,7 @@ class LinkBuilder(BatchObserver[Links]):
         return Links(
             batch_count=self._count,
             base_offset=self._base_offset,
-            keys=np.maximum.accumulate(entries["offset"]) if len(entries) else NO_KEYS,
+            keys=np.maximum.accumulate(entries["offset"]),
             indexed_rows=indexed_rows,
             indexed_slots=indexed_slots,
             entry_batch=entry_batch,
