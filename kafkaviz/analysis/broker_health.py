@@ -135,7 +135,8 @@ class Health:
         """Returns what recovery reads in each log directory; empty if `restart` is None."""
         if self.restart is None:
             return ()
-        return restart_forecast.recovery_reads(self.restart, self.broker, self._recovery_threads)
+        segments = restart_forecast.recovered_segments(self.restart, self.broker)
+        return restart_forecast.reads_of_segments(segments, self.broker, self._recovery_threads)
 
     @property
     def _recovery_threads(self) -> int | None:

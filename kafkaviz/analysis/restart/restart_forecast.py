@@ -128,16 +128,6 @@ class RecoveryReads:
         return shortest / bytes_per_second, self.log_bytes / bytes_per_second
 
 
-def recovery_reads(
-    restart: Restart, broker: Broker, threads: int | None
-) -> tuple[RecoveryReads, ...]:
-    """Returns which .log files recovery reads completely, one RecoveryReads per log directory.
-
-    Leaves out log directories without recovery, and the metadata log, which is loaded earlier.
-    """
-    return reads_of_segments(recovered_segments(restart, broker), broker, threads)
-
-
 def recovered_segments(
     restart: Restart, broker: Broker
 ) -> dict[tuple[str | None, str | None], set[int]]:
@@ -160,10 +150,12 @@ def reads_of_segments(
     broker: Broker,
     threads: int | None,
 ) -> tuple[RecoveryReads, ...]:
-    """Returns how many bytes the recovery of these segments reads in each log directory.
+    """Returns how many bytes the recovery of segments reads, one RecoveryReads per log directory.
 
-    `bases_by_log` has the base offsets of the recovered segments, by (log directory, partition
-    directory).
+    Leaves out log directories without recovery, and the metadata log, which is loaded earlier.
+
+    Args:
+        bases_by_log: the result of `recovered_segments`.
     """
     log_bytes: dict[str, list[int]] = defaultdict(list)
     segments: dict[str, int] = defaultdict(int)
