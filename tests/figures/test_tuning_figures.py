@@ -7,7 +7,7 @@ import pytest
 
 from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.rebuild import WhatIf
-from kafkaviz.analysis.tuning.interval_cost import Budgets, compute_costs, compute_current_cost
+from kafkaviz.analysis.tuning.interval_cost import Budgets, compute_cost, compute_costs
 from kafkaviz.analysis.tuning.measurement import CurrentConfig
 from kafkaviz.analysis.tuning.recommendation import TuningVerdict, recommend, recommend_broker
 from kafkaviz.figures import theme
@@ -28,7 +28,7 @@ def curve(
 ):
     return tuning_curve.view(
         compute_costs(profile, OLD),
-        options.pop("now", None) or compute_current_cost(profile, OLD, today),
+        options.pop("now", None) or compute_cost(profile, OLD, profile.current_cost(today)),
         considered,
         least_batch_bytes=profile.parts.least_batch_bytes,
         budgets=budgets,

@@ -21,7 +21,8 @@ SHRINKS, GROWS = Range(0.001, 0.002, 0.003), Range(-0.003, -0.002, -0.001)
 
 
 def at() -> IntervalCost:
-    return compute_cost(measured(1000), COSTS, 4096)
+    measurement = measured(1000)
+    return compute_cost(measurement, COSTS, measurement.replay_cost(4096))
 
 
 def budget(missed: tuple[str, ...], p99_us: float | None) -> dict:

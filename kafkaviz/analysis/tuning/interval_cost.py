@@ -93,32 +93,9 @@ class IntervalCost:
 
 
 def compute_cost(
-    measurement: LogMeasurement, costs: LookupCosts, interval_bytes: int
-) -> IntervalCost:
-    """Returns the cost of lookups in the index that a writer with this interval writes.
-
-    Raises:
-        KeyError: the interval was not swept.
-    """
-    return _compute(measurement, costs, measurement.replay_cost(interval_bytes))
-
-
-def compute_current_cost(
-    measurement: LogMeasurement, costs: LookupCosts, interval_bytes: int
-) -> IntervalCost:
-    """Returns the cost of lookups in the existing indexes; `interval_bytes` is today's."""
-    return _compute(measurement, costs, measurement.current_cost(interval_bytes))
-
-
-def compute_costs(measurement: LogMeasurement, costs: LookupCosts) -> tuple[IntervalCost, ...]:
-    return tuple(
-        compute_cost(measurement, costs, int(interval)) for interval in measurement.parts.intervals
-    )
-
-
-def _compute(
     measurement: LogMeasurement, costs: LookupCosts, index_cost: ExistingIndexCost
 ) -> IntervalCost:
+    """Returns the cost of lookups with the `replay_cost` or the `current_cost` of `measurement`."""
     costs = costs.with_one_read_share(measurement.one_read_share)
     rows = {
         "base_offset": index_cost.parts.sweep()[0],
@@ -147,6 +124,14 @@ def _compute(
         price_us=implied_price_us(
             interval_bytes, measurement.batch_bytes, measurement.spread, costs.each_us.typical
         ),
+    )
+
+
+def compute_costs(measurement: LogMeasurement, costs: LookupCosts) -> tuple[IntervalCost, ...]:
+    """Returns the cost of each interval that was swept, as a writer with it writes the index."""
+    return tuple(
+        compute_cost(measurement, costs, measurement.replay_cost(int(interval)))
+        for interval in measurement.parts.intervals
     )
 
 

@@ -14,8 +14,8 @@ from kafkaviz.analysis.tuning.interval_cost import (
     Gain,
     IntervalCost,
     budget_usage,
+    compute_cost,
     compute_costs,
-    compute_current_cost,
     estimate_gain,
     exceeded_budgets,
     tiered_cost,
@@ -190,7 +190,7 @@ def recommend(
     if not measurement.parts.batches:
         return None
     by_interval = {cost.interval_bytes: cost for cost in compute_costs(measurement, costs)}
-    current = compute_current_cost(measurement, costs, today.interval_bytes)
+    current = compute_cost(measurement, costs, measurement.current_cost(today.interval_bytes))
     replay = by_interval[today.interval_bytes]
     # if the replay does not give the existing index, it cannot predict other intervals either
     is_known = not (today.is_coarse or index_differs(measurement))

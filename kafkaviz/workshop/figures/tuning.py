@@ -15,7 +15,7 @@ from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.tuning import index_size
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
-from kafkaviz.analysis.tuning.interval_cost import Budgets, compute_costs, compute_current_cost
+from kafkaviz.analysis.tuning.interval_cost import Budgets, compute_cost, compute_costs
 from kafkaviz.analysis.tuning.measurement import SETTING
 from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict, recommend
 from kafkaviz.analysis.tuning.source import TuningSource, open_source
@@ -78,7 +78,7 @@ def _tuning(source: TuningSource, considered_bytes: int) -> LessonTuning:
     today = case.today.interval_bytes
     if considered_bytes not in {interval.interval_bytes for interval in intervals}:
         raise NoValue(message("lesson.not_swept", value=considered_bytes))
-    current = compute_current_cost(case.measurement, costs, today)
+    current = compute_cost(case.measurement, costs, case.measurement.current_cost(today))
     view = curve.view(
         intervals,
         current,
@@ -222,7 +222,8 @@ class FetchShare:
 def _share(source: TuningSource) -> FetchShare:
     case = source.total
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
-    current = compute_current_cost(case.measurement, costs, case.today.interval_bytes)
+    current_cost = case.measurement.current_cost(case.today.interval_bytes)
+    current = compute_cost(case.measurement, costs, current_cost)
     headers = float(current.row["headers_mean"])
     return FetchShare(current.mean_us, headers, costs.cores(headers, FETCHES_PER_S))
 

@@ -246,7 +246,7 @@ def test_a_lookup_reads_and_costs_what_the_curve_of_intervals_says(clean, direct
     source = open_source(clean / directory, overrides={"index.interval.bytes": str(interval)})
     case = source.total
     outcome = index_size.write_with(index_size.log_rounds(source), case.today.config)
-    cost = compute_cost(case.measurement, NEW, interval)
+    cost = compute_cost(case.measurement, NEW, case.measurement.replay_cost(interval))
     assert outcome.headers == pytest.approx(float(cost.row["headers_mean"]), rel=0.02)
     assert outcome.log_reads == pytest.approx(cost.cold_reads_mean, rel=0.02)
     assert outcome.cold_us(NEW).typical == pytest.approx(cost.cold_mean_us.typical, rel=0.02)

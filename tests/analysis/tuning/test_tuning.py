@@ -10,7 +10,7 @@ import pytest
 from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.cost.cold_reads import ColdReads
 from kafkaviz.analysis.tuning import tuning_text
-from kafkaviz.analysis.tuning.interval_cost import Budgets, compute_cost
+from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost, compute_cost
 from kafkaviz.analysis.tuning.measurement import (
     CurrentConfig,
     MeasurementBuilder,
@@ -43,6 +43,10 @@ def today(interval: int = 4096, **more) -> CurrentConfig:
 
 def codes(recommendation: Recommendation) -> list[str]:
     return [reason.code for reason in recommendation.reasons]
+
+
+def replayed(measurement, costs, interval: int) -> IntervalCost:
+    return compute_cost(measurement, costs, measurement.replay_cost(interval))
 
 
 def outcome(recommendation: Recommendation) -> tuple[TuningVerdict, int, int, str]:
@@ -121,7 +125,7 @@ def test_the_largest_interval_within_a_budget(mean, budget, interval):
 def test_a_gain_within_its_error_is_not_counted():
     """The next lower interval would gain less than a fifth of the budget at the low end."""
     measurement = measured(1000)
-    over = compute_cost(measurement, OLD, 4096).p99_us.high - 0.1
+    over = replayed(measurement, OLD, 4096).p99_us.high - 0.1
     recommendation = recommend(measurement, today(), Budgets(p99_us=over), OLD)
     assert outcome(recommendation) == (KEEP, 4096, 2048, "faster-too-little")
 
@@ -162,7 +166,7 @@ def test_where_only_the_index_is_bounded_lookups_stay_as_cheap_as_they_can():
     measurement = measured(1000, 20_000)
     narrow = recommend(measurement, today(), Budgets(p99_us=None, index_share=0.001), NEW)
     assert outcome(narrow) == (CHANGE, 32_768, 32_768, "smaller")
-    next_lower = compute_cost(measurement, NEW, 16_384)
+    next_lower = replayed(measurement, NEW, 16_384)
     assert narrow.proposed_cost.index_share <= 0.001 < next_lower.index_share
     wide = recommend(measurement, today(), Budgets(p99_us=None, index_share=0.5), NEW)
     assert outcome(wide) == (KEEP, 4096, 512, "faster-too-little")
@@ -217,7 +221,7 @@ def test_a_disk_that_seeks_takes_no_interval_above_a_batch(costs):
 def test_a_cold_lookup_reads_its_index_too():
     """At one entry per batch the index is larger, and its search takes more reads."""
     measurement = measured(100, 200_000)
-    dense, sparse = (compute_cost(measurement, NEW, interval) for interval in (0, 65_536))
+    dense, sparse = (replayed(measurement, NEW, interval) for interval in (0, 65_536))
     assert dense.index_reads > sparse.index_reads == 1.0
     reason = next(why for why in not_fixed(dense, measured(100), NEW) if why.code == "cold")
     words = tuning_text.describe_reason(reason)
@@ -228,7 +232,7 @@ def test_a_cold_lookup_reads_its_index_too():
 def test_old_batches_cost_half():
     measurement = measured(1000)
     new, old = (
-        compute_cost(replace(measurement, one_read_share=share), OLD, 4096) for share in (0.0, 1.0)
+        replayed(replace(measurement, one_read_share=share), OLD, 4096) for share in (0.0, 1.0)
     )
     first_us = OLD.first_us.typical
     assert old.p99_us.typical - first_us == pytest.approx((new.p99_us.typical - first_us) / 2)
@@ -238,7 +242,7 @@ def test_lookups_by_what_they_look_for():
     """From 4.1 on a lookup inside a batch reads one header more than that of its first offset; one
     by timestamp starts at the entry's own batch.
     """
-    costs = compute_cost(measured(1000, by_base_offset=True), NEW, 4096).by_target
+    costs = replayed(measured(1000, by_base_offset=True), NEW, 4096).by_target
     assert list(costs) == ["base_offset", "every_offset", "timestamp"]
     assert costs["every_offset"]["headers_max"] == costs["base_offset"]["headers_max"] + 1
     assert (costs["base_offset"]["headers_p99"], costs["timestamp"]["headers_p99"]) == (6, 5)
