@@ -12,6 +12,7 @@ assumes that the cleaner's map has room for all keys. From a simulated cleaning,
 knows which transaction markers are removed, and at which offset the map became full.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -152,7 +153,8 @@ def key_story(
         CannotOpen: a file cannot be read.
     """
     decision = log.decision
-    matches: list[KeyRecord] = []  # without the replacement and the fate
+    # without the replacement and the fate
+    matches: deque[KeyRecord] = deque(maxlen=LISTED_RECORDS)
     count = 0
     # the offset that the next cleaning has in its map for the key
     mapped_offset = NONE
@@ -163,11 +165,9 @@ def key_story(
         if is_dirty and match.offset < decision.first_uncleanable_segment and not match.is_aborted:
             mapped_offset = match.offset
         matches.append(match)
-        if len(matches) > 2 * LISTED_RECORDS:
-            del matches[:LISTED_RECORDS]
     records = []
     replaced_by = None
-    for match in reversed(matches[-LISTED_RECORDS:]):
+    for match in reversed(matches):
         fate = find_fate(match, replaced_by, mapped_offset, decision, now_ms)
         records.append(replace(match, replaced_by=replaced_by, fate=fate))
         if not match.is_aborted:
