@@ -14,7 +14,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -108,14 +107,10 @@ class RecordAlignment:
             self.altered += len(offsets)
 
 
-class SegmentGroup(NamedTuple):
-    start: int
-    a: tuple[LogSegment, ...]
-    b: tuple[LogSegment, ...]
-
-
-def segment_groups(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> Iterator[SegmentGroup]:
-    """Yields the segments of both logs, grouped at base offsets that both logs have."""
+def segment_groups(
+    a: Sequence[LogSegment], b: Sequence[LogSegment]
+) -> Iterator[tuple[int, Sequence[LogSegment], Sequence[LogSegment]]]:
+    """Yields the segments of both logs, grouped at base offsets that both have: (start, a, b)."""
     common = sorted({segment.base_offset for segment in a} & {segment.base_offset for segment in b})
     places = [(0, 0)]
     bases = [[segment.base_offset for segment in segments] for segments in (a, b)]
@@ -123,7 +118,7 @@ def segment_groups(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> Iterator
     places.append((len(a), len(b)))
     for start, (first, stop) in zip([0, *common], pairwise(places), strict=True):
         if first != stop:
-            yield SegmentGroup(start, tuple(a[first[0] : stop[0]]), tuple(b[first[1] : stop[1]]))
+            yield start, a[first[0] : stop[0]], b[first[1] : stop[1]]
 
 
 def align(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> RecordAlignment:
@@ -133,15 +128,12 @@ def align(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> RecordAlignment:
         CannotOpen: a .log cannot be read.
     """
     alignment = RecordAlignment()
-    for group in segment_groups(a, b):
-        is_pair = len(group.a) == len(group.b) == 1
-        if is_pair and is_equal_file(group.a[0].log, group.b[0].log):
+    for start, group_a, group_b in segment_groups(a, b):
+        is_pair = len(group_a) == len(group_b) == 1
+        if is_pair and is_equal_file(group_a[0].log, group_b[0].log):
             continue
-        alignment.differing_segments.update(segment.base_offset for segment in group.a + group.b)
-        with (
-            _stream(group.a, a, group.start) as stream_a,
-            _stream(group.b, b, group.start) as stream_b,
-        ):
+        alignment.differing_segments.update(segment.base_offset for segment in (*group_a, *group_b))
+        with _stream(group_a, a, start) as stream_a, _stream(group_b, b, start) as stream_b:
             _Alignment((stream_a, stream_b), alignment).run()
     for side, segments in enumerate((a, b)):
         if segments and segments[-1].base_offset not in alignment.differing_segments:
