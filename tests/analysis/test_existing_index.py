@@ -31,12 +31,12 @@ FOLLOWER = {
 
 def existing(batches, offsets, times, interval: int = 4096, by_base_offset: bool = True):
     how = {"by_base_offset": by_base_offset}
-    again = existing_index.cost_from_replay(
+    again = existing_index.ExistingIndexCost(
         sweep.parts(batches, [interval], **how),
         sweep.parts(batches, [interval], targets=sweep.EVERY, **how),
         sweep_times(batches, [interval]),
         cold_reads(batches, np.array([interval]), **how),
-        interval,
+        existing_index.EntryGaps(interval_bytes=interval),
     )
     there = existing_index.ExistingIndexSweeper(offsets, times, interval, **how)
     observe_scan(np.array_split(batches, 2), there)

@@ -111,20 +111,6 @@ class ExistingIndexCost:
         )
 
 
-def cost_from_replay(
-    parts: SweepParts,
-    every_offset: SweepParts,
-    timestamps: SweepParts,
-    cold: ColdReads,
-    interval_bytes: int,
-) -> ExistingIndexCost:
-    """Returns the cost of the index that a replay writes. Used if no existing index is usable."""
-    at_interval = (swept.at_interval(interval_bytes) for swept in (parts, every_offset, timestamps))
-    return ExistingIndexCost(
-        *at_interval, cold.at_interval(interval_bytes), EntryGaps(interval_bytes=interval_bytes)
-    )
-
-
 class ExistingIndexSweeper(BatchObserver[bool]):
     """Counts lookups in a segment's existing indexes while its .log is read in chunks.
 

@@ -14,8 +14,11 @@ import numpy as np
 
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost.cold_reads import ColdReads, ColdSweeper
-from kafkaviz.analysis.segment import existing_index
-from kafkaviz.analysis.segment.existing_index import ExistingIndexCost, ExistingIndexSweeper
+from kafkaviz.analysis.segment.existing_index import (
+    EntryGaps,
+    ExistingIndexCost,
+    ExistingIndexSweeper,
+)
 from kafkaviz.analysis.sweep import SweepParts, times
 from kafkaviz.format.batch import MAGIC_2, is_control
 from kafkaviz.format.walk import BatchObserver, observe_scan
@@ -92,8 +95,13 @@ class LogMeasurement:
         )
 
     def replay_cost(self, interval_bytes: int) -> ExistingIndexCost:
-        return existing_index.cost_from_replay(
-            self.parts, self.every_offset, self.timestamps, self.cold, interval_bytes
+        """Returns the cost of replayed indexes. Raises KeyError if the interval was not swept."""
+        return ExistingIndexCost(
+            self.parts.at_interval(interval_bytes),
+            self.every_offset.at_interval(interval_bytes),
+            self.timestamps.at_interval(interval_bytes),
+            self.cold.at_interval(interval_bytes),
+            EntryGaps(interval_bytes=interval_bytes),
         )
 
     def current_cost(self, interval_bytes: int) -> ExistingIndexCost:
