@@ -63,24 +63,15 @@ READ_SHARE = 0.75  # reading takes this share of the time that measuring a .log 
 
 
 class MeasureOptions(TypedDict, total=False):
-    """How to read the logs.
+    """How to read the logs."""
 
-    Attributes:
-        on_progress: called with the name of a .log and the share of it that was read.
-        on_sizes: called once before reading, with the bytes to read from each .log, by its name.
-        most_bytes: how many bytes of all logs together to read; None to read all logs whole.
-    """
-
-    on_progress: Callable[[str, float], None]
-    on_sizes: Callable[[Mapping[str, int]], None]
-    most_bytes: int | None
+    on_progress: Callable[[str, float], None]  # gets the name of a .log and the share that was read
+    on_sizes: Callable[[Mapping[str, int]], None]  # gets the bytes to read, by the name of a .log
+    most_bytes: int | None  # the bytes to read of all logs together; None: all logs whole
 
 
 def _start_evidence(windows: Sequence[LogWindow]) -> dict[int, "_WindowEvidence"]:
-    """Returns the observers that infer index.interval.bytes, by the number of their window.
-
-    Only windows of the largest `SAMPLE_SEGMENTS` segments get an observer.
-    """
+    """Returns observers of the windows of the largest segments, by the number of the window."""
     logs = {window.segment.log for window in windows if window.segment.index}
     largest = sorted(logs, key=lambda log: log.size_bytes, reverse=True)[:SAMPLE_SEGMENTS]
     evidence = {}
@@ -114,10 +105,9 @@ def current_interval(
 ) -> tuple[int, str | Message, bool]:
     """Returns index.interval.bytes, its source, and whether an append gets at most one entry.
 
-    The interval is inferred from `bounds` if the setting is unknown. If `bounds` have no high end,
-    Kafka's default is used instead. The interval is also inferred if the setting is Kafka's default
-    but outside `bounds`, because the log was probably copied without its settings. Exception: if an
-    append gets at most one entry, the default stays.
+    An unknown setting is inferred from `bounds`; without a high end, it is Kafka's default. A
+    default outside `bounds` is inferred too, because the log was probably copied without its
+    settings, unless an append gets at most one entry.
     """
     low = bounds.low_bytes
     high = bounds.high_bytes
@@ -138,8 +128,7 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
     """Infers segment.bytes, segment.ms and segment.index.bytes from where segments ended.
 
     Each setting comes from the first partition whose segments show it. For segment.index.bytes, the
-    last partition with preallocated indexes decides, if there is one. An active index has this
-    size, and keeps it after a crash.
+    last partition with preallocated indexes decides: an active index keeps its size after a crash.
     """
     values: dict[str, Value] = {}
     for partition, segments in logs:
@@ -157,7 +146,6 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
 
 
 def _untrimmed_bytes(segment: LogSegment) -> int | None:
-    """Returns the bytes of the larger index if both are still preallocated, else None."""
     segment = replace(segment)  # the original would keep the entries in memory
     if (
         segment.index
@@ -196,10 +184,8 @@ def measure_cases(
     """Measures every topic at `sweep.INTERVALS` and at the current intervals of all topics.
 
     The current interval of a topic is first estimated from a part of the topic. If the measurement
-    shows another interval, all topics are measured again.
-
-    Returns:
-        A TuningCase for each readable topic, and the errors for the unreadable topics.
+    shows another interval, all topics are measured again. Returns a TuningCase for each readable
+    topic, and the errors of the others.
     """
     all_logs = [log for logs in by_name.values() for log in logs]
     windows = choose_windows(all_logs, options.get("most_bytes", SAMPLE_BYTES))
@@ -335,7 +321,6 @@ def _add_windows(
     evidence: Mapping[int, "_WindowEvidence"],
     on_progress: Callable[[str, float], None] | None,
 ) -> None:
-    """Adds each part of a log (window) to `builder`, as if the part were a segment."""
     sizes = _bytes_by_log(windows)
     done_bytes: Counter[str] = Counter()
     for number, window in enumerate(windows):
@@ -373,10 +358,7 @@ def _scale(
 
 
 def _rebased_indexes(window: LogWindow) -> tuple[np.ndarray, np.ndarray] | None:
-    """Returns the entries of the .index and the .timeindex; None if one file is missing.
-
-    A position in the result is the distance in bytes from the start of the window.
-    """
+    """Returns the entries of both indexes, with positions in the window; None if one is missing."""
     if not window.segment.index or not window.segment.timeindex:
         return None
     return _rebased(window, window.offset_entries()), window.time_entries()
@@ -397,11 +379,7 @@ def _read_chunks(window: LogWindow, report_share: Callable[[float], None]) -> It
 
 
 def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str) -> None:
-    """Checks that Kafka can create a log with these settings.
-
-    Raises:
-        KafkavizError: Kafka cannot. The message has the text of Kafka's exception.
-    """
+    """Raises a KafkavizError with Kafka's exception if Kafka cannot create a log like this."""
     try:
         UnifiedLog(config, behaviour, now_ms=0)
     except CannotLoad as fault:

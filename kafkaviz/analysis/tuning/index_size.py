@@ -67,8 +67,7 @@ class LogRound:
     Attributes:
         batches: int64, shape (5, n), with one row for each of `COLUMNS`.
         append_ends: the index of each append's last batch in `batches`, plus 1.
-        next_offset: number that the next round adds to all offsets.
-        next_ms: milliseconds that the next round adds to all times.
+        next_offset, next_ms: what the next round adds to all offsets and to all times.
         most_shift_ms: the most that can be added to the times before they overflow 64 bits.
         per_append: whether an append gets at most one index entry (KAFKA-806).
         header_bytes: bytes that a scan reads of each batch.
@@ -122,10 +121,7 @@ def log_round(
 
 
 def log_rounds(source: TuningSource) -> tuple[LogRound, ...]:
-    """Returns a `LogRound` for each log with a batch.
-
-    If only parts of the logs were measured, the rounds together have as many bytes as these parts.
-    """
+    """Returns a `LogRound` per log with a batch, with as many bytes as were measured."""
     logs = source.total.logs or ()
     sample = source.total.sample
     most_batches = max(1000, MAX_BATCHES // max(1, len(logs)))
@@ -174,10 +170,8 @@ def _close_segments(
 ) -> int:
     """Fills `segments`, and returns how many were closed; -1 if Kafka throws at an append.
 
-    Args:
-        scans: one row, which keeps the state of the scan from one lookup to the next. A lookup that
-            starts at the same index entry as the lookup before reads only the headers that follow.
-        segments: rows to fill, all zero.
+    `scans` has one row, the state of the scan from one lookup to the next: a lookup that starts at
+    the same index entry as the lookup before reads only the headers that follow.
     """
     limit = settings[0]
     scan = scans[0]
@@ -283,14 +277,11 @@ def _close_segments(
             shift_ms += min(limit.next_ms, limit.most_shift_ms - shift_ms)
 
 
-# ---- the cost of a search in an index
-
-
 @dataclass(frozen=True)
 class IndexSearchCost:
-    """The cost of a search in an offset index: slots read (probes) and memory pages touched.
+    """Slots read (probes) and memory pages touched by a search in an offset index.
 
-    `tail_` is the cost for a target above the last key. `mean_` is the mean over all targets.
+    `tail_` is for a target above the last key, `mean_` is the mean over all targets.
     """
 
     tail_probes: int
@@ -315,9 +306,6 @@ def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
     return IndexSearchCost(len(tail.probes), len(tail.pages), probes + doublings, pages + doublings)
 
 
-# ---- sizes
-
-
 @dataclass(frozen=True, kw_only=True)
 class IndexSizeOutcome:
     """The segments that Kafka writes with one value of segment.index.bytes.
@@ -328,8 +316,7 @@ class IndexSizeOutcome:
         log_bytes, offset_entries, time_entries: means per closed segment.
         open_ms: how long a segment was open on average; 0 if all batches have the same time.
         headers: mean number of headers that a lookup of a batch's base offset reads.
-        log_reads: how often this lookup reads the .log from the device on average, if no page is in
-            memory.
+        log_reads: mean device reads of the .log by this lookup, with nothing in memory.
     """
 
     config: LogConfig
@@ -360,7 +347,6 @@ class IndexSizeOutcome:
 
     @property
     def rolls_per_day(self) -> float:
-        """Rolls per day of one topic-partition; infinite if `open_ms` is 0."""
         return DAY_MS / self.open_ms if self.open_ms else float("inf")
 
     @property
@@ -373,7 +359,6 @@ class IndexSizeOutcome:
 
     @property
     def cold_index_reads(self) -> float:
-        """How many device reads of the index a search takes with nothing in memory (modelled)."""
         return mean_touched_pages(self.entries, READ_AHEAD_BYTES)
 
     def cold_us(self, costs: LookupCosts) -> Range:
@@ -382,10 +367,7 @@ class IndexSizeOutcome:
 
 
 def write_with(rounds: Sequence[LogRound], config: LogConfig) -> IndexSizeOutcome | None:
-    """Simulates writing the logs. Returns the counts and means of the segments.
-
-    Returns None if `rounds` is empty, or if Kafka would throw an exception.
-    """
+    """Simulates writing the logs; returns None without `rounds`, or if Kafka would throw."""
     closed = [close_segments(each_round, config) for each_round in rounds]
     segments = [each for each in closed if each is not None]
     if not closed or len(segments) < len(closed):
@@ -409,7 +391,7 @@ def sweep_index_sizes(
 ) -> tuple[IndexSizeOutcome, ...]:
     """Returns the outcome for each segment.index.bytes, the smallest first.
 
-    The size in `config` is included. Sizes with which Kafka cannot write this log are left out.
+    Includes the size in `config`. Leaves out sizes with which Kafka cannot write this log.
     """
     outcomes: list[IndexSizeOutcome] = []
     for index_bytes in sorted({*sizes, config.segment_index_bytes}):
@@ -438,11 +420,7 @@ class SafeIndexSize:
 def safe_index_size(
     rounds: Sequence[LogRound], config: LogConfig, outcomes: Sequence[IndexSizeOutcome]
 ) -> SafeIndexSize:
-    """Returns the smallest safe index size, to the byte.
-
-    Searches between the largest unsafe and the smallest safe size in `outcomes`, the result of
-    `sweep_index_sizes`.
-    """
+    """Returns the smallest safe index size, to the byte; `sweep_index_sizes` gives `outcomes`."""
     interval_bytes = config.index_interval_bytes
     full = [outcome for outcome in outcomes if outcome.is_index_full]
     if not full:

@@ -39,11 +39,8 @@ REMOTE_INDEX_CACHE_BYTES = 1 << 30  # default of remote.log.index.file.cache.tot
 def mean_touched_pages(entries: int, stretch_bytes: int = PAGE_BYTES) -> float:
     """Returns the mean number of pages that an offset index search touches.
 
-    Beyond 2^18 entries, each doubling is assumed to add a page.
-
-    Args:
-        stretch_bytes: the size of a page. To count device reads instead of pages, pass the number
-            of bytes that one device read loads.
+    Beyond 2^18 entries, each doubling is assumed to add a page. To count device reads, pass the
+    bytes that one device read loads as `stretch_bytes`.
     """
     doublings = max(0, (entries - 1).bit_length() - REPLAYED_BITS)
     searched = entries >> doublings
@@ -56,9 +53,9 @@ class Budgets:
     """The limits that the user sets for the cost of lookups and indexes; None for no limit.
 
     Attributes:
-        p99_us: time of the 99th percentile of lookups, with the log in the page cache. The high end
-            of the modelled range must be within this limit.
-        index_share: size of both indexes as a share of the log.
+        p99_us: limit for the high end of the time of the 99th percentile of lookups, with the log
+            in the page cache.
+        index_share: limit for the size of both indexes, as a share of the log.
     """
 
     p99_us: float | None = 50.0
@@ -152,9 +149,6 @@ def budget_usage(cost: IntervalCost, budgets: Budgets) -> dict[str, tuple[float,
     return usage
 
 
-# ---- the gain of another interval
-
-
 @dataclass(frozen=True)
 class Gain:
     """The savings from a change of the interval; negative if the new interval costs more.
@@ -165,7 +159,7 @@ class Gain:
         p99_us: time saved at the 99th percentile of lookups, with the log in the page cache.
         mean_us: time saved per lookup on average, with the log in the page cache.
         index_share: index bytes saved, as a share of the log.
-        blocks: the number of blocks of the log. With fewer than 8, no logs are drawn.
+        blocks: with fewer than 8, no logs are drawn.
     """
 
     p99_us: Range
@@ -199,10 +193,7 @@ def estimate_gain(
 
 
 def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> Range:
-    """Returns the shortest and the longest time to read headers, in µs.
-
-    `headers`: the fewest and the most headers.
-    """
+    """Returns the time in µs to read from `headers[0]` to `headers[1]` headers."""
     low = min(headers[0], typical)
     high = max(headers[1], typical)
     ends = [count * us for count in (low, high) for us in (header_us.low, header_us.high)]
@@ -212,9 +203,8 @@ def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> 
 def _resample(measurement: LogMeasurement, interval: int) -> tuple[int, np.ndarray]:
     """Draws `RESAMPLES` logs from equal blocks of the measured log, the same for every interval.
 
-    Returns:
-        The number of blocks, and an array of shape (3, RESAMPLES). Its rows are the mean headers
-        per lookup, their 99th percentile, and the entries per byte of each drawn log.
+    Returns the number of blocks, and three numbers per drawn log, shape (3, RESAMPLES): the mean
+    headers per lookup, their 99th percentile, and the entries per byte.
     """
     length = max(MIN_BLOCK_BATCHES, -(-sum(map(len, measurement.sizes)) // BLOCKS))
     block_bytes = []

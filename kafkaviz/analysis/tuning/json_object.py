@@ -29,10 +29,7 @@ def tuning_object(
 ) -> dict:
     """Returns the complete result.
 
-    Args:
-        answers: the recommendation for each case, by the case's name.
-        total: the recommendation for all cases together.
-        batching: the advice on batches and codec for each case, by its name; None if not known.
+    `answers` and `batching` are by the name of the case, `total` is for all cases together.
     """
     case = source.total
     topics = ranking.rank_topics(source, answers, batching or {})

@@ -47,7 +47,6 @@ class LogWindow:
         return self.size_bytes == self.segment.log.size_bytes
 
     def batches(self) -> Iterator[np.ndarray]:
-        """Yields the batches before any damage as arrays of format.batch.BATCH."""
         yield from self.segment.scan(
             self.start, self.stop, fill_wrapper_fields=self.segment.fills_wrapper_fields
         )
@@ -84,14 +83,10 @@ class LogWindow:
 
 @dataclass(frozen=True)
 class LogSample:
-    """The parts of the logs that were measured.
-
-    Attributes:
-        log_bytes: the size of all .log files, including the parts that were not measured.
-    """
+    """The parts of the logs that were measured."""
 
     windows: tuple[LogWindow, ...] = field(repr=False)
-    log_bytes: int
+    log_bytes: int  # of all .log files, including the parts that were not measured
 
     @property
     def sampled_bytes(self) -> int:
@@ -104,7 +99,6 @@ class LogSample:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all logs were measured completely, so that counts are exact."""
         return self.sampled_bytes == self.log_bytes
 
     def __add__(self, other: "LogSample") -> "LogSample":
@@ -115,10 +109,7 @@ def choose_windows(logs: Sequence[TunedSegments], most_bytes: int | None) -> lis
     """Returns the parts of the logs (windows) to measure, by topic and in the order of the logs.
 
     A topic gets windows in proportion to its size, and at least one if it has a batch.
-
-    Args:
-        most_bytes: how many bytes to measure, summed over all logs. If it is None, or the logs are
-            not larger, each segment is one window.
+    Each segment is one window if `most_bytes` is None, or if all logs together are not larger.
     """
     log_bytes = sum_bytes(logs)
     if most_bytes is None or log_bytes <= most_bytes:
@@ -194,14 +185,13 @@ def _move_to_batches(segment: LogSegment, ranges: list[list[int]]) -> list[list[
 
 
 def _read_entries(segment: LogSegment) -> np.ndarray:
-    """Returns the entries of the .index, without keeping them in memory in `segment`."""
-    return replace(segment).offset_index
+    return replace(segment).offset_index  # `segment` would keep the entries in memory
 
 
 def _batch_start(segment: LogSegment, entries: np.ndarray, position: int) -> int:
     """Returns where the nearest indexed batch at or before `position` begins.
 
-    Returns 0 if no entry is at or before `position`, or if the entry's batch is not there.
+    Returns 0 without such an entry, or if the entry's batch is not there.
     """
     if not position or not len(entries):
         return 0
@@ -222,10 +212,7 @@ def _batch_start(segment: LogSegment, entries: np.ndarray, position: int) -> int
 
 
 def _batch_stop(segment: LogSegment, start: int, stop: int) -> int:
-    """Returns the end of the last batch that ends at or before `stop`.
-
-    If even the batch at `start` ends after `stop`, returns the end of that batch.
-    """
+    """Returns the end of the last batch that ends at or before `stop`, or else of the first."""
     scan = segment.scan(start, min(stop, segment.log.size_bytes))
     for _ in scan:
         pass

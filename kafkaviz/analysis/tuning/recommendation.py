@@ -58,8 +58,7 @@ def upper_bounds(
 ) -> dict[Literal["tiered", "hdd"], float]:
     """Returns the largest interval, in bytes, that makes sense for this log's storage.
 
-    The result has "tiered" only for remote storage, and "hdd" only for a disk that seeks. For other
-    storage it is empty.
+    The result has "tiered" only for remote storage, and "hdd" only for a disk that seeks.
     """
     bounds: dict[Literal["tiered", "hdd"], float] = {}
     if today.is_tiered or costs.storage.name == OBJECT_STORE:
@@ -87,10 +86,7 @@ class Reason:
 
 
 def index_differs(measurement: LogMeasurement) -> bool:
-    """Returns whether the existing indexes have far more or fewer entries than a replay.
-
-    Differences that a few restarts explain do not count.
-    """
+    """Returns whether existing indexes differ from a replay more than a few restarts explain."""
     cost = measurement.index_cost
     return cost is not None and (cost.gaps.is_coarse or cost.gaps.is_dense)
 
@@ -167,8 +163,8 @@ class Recommendation:
 
     Attributes:
         value: the recommended interval; today's if the verdict is keep.
-        is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
         considered_bytes: the best interval within the user's limits, even if not worth a change.
+        is_today_known: whether today's interval is known, not inferred or assumed.
     """
 
     verdict: TuningVerdict
@@ -289,12 +285,8 @@ def recommend_broker(
 ) -> Recommendation:
     """Returns the recommendation for a broker's default interval.
 
-    If the topics' recommendations differ from each other or from `total`, the broker keeps its
-    default, and each topic that should change gets its own setting.
-
-    Args:
-        by_topic: the recommendations of all topics with a batch.
-        total: the recommendation for the batches of all topics together.
+    If those of the topics with a batch (`by_topic`) differ from each other or from that for all
+    batches (`total`), the broker keeps its default, and topics get their own setting.
     """
     choices = {(answer.verdict, answer.value) for answer in by_topic.values()}
     if len(choices) <= 1 and (total.verdict, total.value) in choices:

@@ -39,8 +39,7 @@ class SegmentLimits:
     """The limits that end this log's segments, and the index size that the log needs.
 
     Attributes:
-        ends_bytes: the .log size at which a limit ends a segment, for each limit in
-            `roll_limits.ENDS`; infinite if it never does.
+        ends_bytes: the .log size at which each of `roll_limits.ENDS` ends a segment, or infinite.
         least_index_bytes: the smallest segment.index.bytes with which no index is full before the
             .log has segment.bytes.
         safe_index_bytes: `least_index_bytes` plus a quarter, in case batches become smaller.
@@ -82,10 +81,7 @@ def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: in
 def footprint_at(
     measurement: LogMeasurement, today: CurrentConfig, interval_bytes: int
 ) -> dict[str, int]:
-    """Returns the `footprint` of a log's indexes, for an interval that was measured.
-
-    For today's interval, the existing indexes are counted.
-    """
+    """Returns the `footprint` of a log's indexes; for today's interval, of the existing ones."""
     if interval_bytes == today.interval_bytes:
         parts = measurement.current_cost(interval_bytes).parts
     else:
@@ -95,9 +91,6 @@ def footprint_at(
     return footprint(
         measurement.segments, int(parts.index_bytes[0]), sizes, leaves_maps=today.leaves_maps
     )
-
-
-# ---- whether another segment.bytes is better
 
 
 class Basis(StrEnum):
@@ -143,8 +136,7 @@ class SegmentSizeAdvice:
         considered: the numbers for the proposed value; None if no change is proposed.
         binding: the limit that ends segments today.
         retained_bytes: how many bytes a partition may keep; None for no limit, or if unknown.
-        changing: the proposed value of each topic that should change, by topic name. It is {} if
-            the advice is for a single topic.
+        changing: the proposed values by topic name; {} if the advice is for a single topic.
     """
 
     reason: SegmentReason
@@ -166,10 +158,7 @@ class SegmentSizeAdvice:
 def advise_segment_sizes(
     source: TuningSource,
 ) -> tuple[dict[str, SegmentSizeAdvice], SegmentSizeAdvice]:
-    """Returns the advice for each topic, by name, and the advice for all topics together.
-
-    A broker always keeps its default, because the right size depends on each topic's retention.
-    """
+    """Returns the advice per topic, by name, and for all together. A broker keeps its default."""
     own_segments = sum(_live_segments(case) for case in source.cases)
     segments = max(own_segments, source.broker_segments or 0)
     by_name = {case.name: advise_segment_size(case, segments) for case in source.cases}
@@ -208,9 +197,7 @@ def advise_segment_size(case: TuningCase, broker_segments: int) -> SegmentSizeAd
     quarter of the bytes that retention keeps, as a power of two. For a compacted log without
     retention, it is a quarter of the log. Today's segments must be at least twice as large as the
     smaller value, and the log must not be smaller than this value.
-
-    Args:
-        broker_segments: the number of segments on the broker, including those of this case.
+    `broker_segments` are all segments on the broker, including those of this case.
     """
     config = case.today.config
     current = _numbers(case, config.segment_bytes, broker_segments)
@@ -256,7 +243,6 @@ def _smaller_bytes(segment_bytes: float, kept_bytes: float) -> int | None:
 
 
 def _power_of_two(number: float) -> int:
-    """Returns the largest power of two that is not above the number."""
     return 1 << max(0, int(number).bit_length() - 1)
 
 

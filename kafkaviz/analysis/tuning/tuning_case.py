@@ -30,8 +30,7 @@ class TuningCase:
     """A topic, a part of a topic, or a workload, with its measurement.
 
     Attributes:
-        disk_entries: the number of entries in the .index and in the .timeindex files; None if a
-            file is missing.
+        disk_entries: the entries in all .index and in all .timeindex files; None: one is missing.
         index_files: the apparent and the allocated bytes of the index files; None for a workload.
         live_segments: the number of segments in the directory; None for a workload.
         active_bytes: the .log bytes of the active segments; None for a workload.
@@ -73,8 +72,7 @@ class TuningSource:
     Attributes:
         kind: "partition", "topic", "broker", "log" or "workload".
         cases: one case per topic, in the order of names.
-        metadata_left_out: whether KRaft's metadata log was left out, because it needs its dense
-            index.
+        metadata_left_out: whether KRaft's metadata log, which needs its dense index, was left out.
         inactive_segments: segments that Kafka does not use. They are not measured.
         broker_segments: the number of all segments of the broker; None without a broker directory.
         default_interval: the broker's interval for topics that do not set their own.

@@ -54,11 +54,7 @@ def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
 
 
 def setting_headline(name: str, current: int, value: int, *, is_known: bool) -> Message:
-    """Returns a message saying that a setting stays or changes.
-
-    Args:
-        is_known: whether the current value is known; otherwise it is assumed.
-    """
+    """Returns a message saying that a setting stays or changes; not `is_known`: it is assumed."""
     if current == value:
         key = "keep" if is_known else "no_change_unknown"
         return message(f"tuning_answer.{key}", name=name, value=value)
@@ -157,7 +153,6 @@ def _cold_values(values: Mapping) -> dict[str, object]:
 
 
 def _describe_topics(key: str, changed_values: Mapping[str, int]) -> Message:
-    """Returns a message with the topics that should get another value."""
     if not changed_values:
         return message(f"tuning_answer.{key}_none")
     names = [
@@ -253,9 +248,6 @@ def _describe_entries(case: TuningCase) -> Message:
     )
 
 
-# ---- segment.bytes
-
-
 def describe_segment_reason(advice: SegmentSizeAdvice) -> Message:
     if advice.reason == "topic-by-topic":
         return _describe_topics("segment_topics", advice.changing)
@@ -294,14 +286,10 @@ def describe_segment_numbers(numbers: SegmentNumbers) -> Message:
     return message("common.clauses", parts=parts)
 
 
-# ---- what to run
-
-
 def alter_line(name: str, value: object, topic: str | None) -> str:
     """Returns the kafka-configs.sh command that changes a setting of a topic.
 
-    If `topic` is None, the command changes the default of all brokers. Brokers use another name
-    for the setting, such as log.index.interval.bytes.
+    If `topic` is None, it changes the brokers' default, by their own name of the setting.
     """
     entity = f"topics --entity-name {topic}" if topic is not None else "brokers --entity-default"
     setting_name = name if topic is not None else TOPIC_SETTINGS[name].broker_names[0][0]
