@@ -45,18 +45,13 @@ INTERNAL_TOPICS = (
 
 @dataclass(frozen=True, kw_only=True)
 class BatchingTopic:
-    """A topic for which `advise` recommends batches and a codec.
-
-    Attributes:
-        windows: the parts of the topic's logs whose batch headers are read.
-        by_base_offset: whether a lookup reads only 17 of a header's 61 bytes (since Kafka 4.1).
-    """
+    """A topic for which `advise` recommends batches and a codec."""
 
     name: str
-    windows: Sequence[LogWindow]
+    windows: Sequence[LogWindow]  # the parts of the logs whose batch headers are read
     log_bytes: int
     interval_bytes: int = 4096
-    by_base_offset: bool = True
+    by_base_offset: bool = True  # a lookup reads only 17 of a header's 61 bytes (since Kafka 4.1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +70,6 @@ class SampleExtent:
         window_bytes: the size of the batches whose headers were read.
         stored_bytes: the size of the batches whose records were decompressed.
         plain_bytes: the size of these records after decompression.
-        is_whole: whether the sample covers the whole log.
         skipped: the number of batches whose records were not read, by reason; see RecordSample.
     """
 
@@ -109,7 +103,6 @@ class BatchingAnswer:
 
     @property
     def saved_bytes(self) -> int:
-        """The bytes that the advised batches and codec save."""
         return sum(saved for _, saved in rank_changes(self))
 
 
@@ -121,12 +114,11 @@ def advise(
 ) -> tuple[BatchingAnswer, ...]:
     """Measures topics and returns an answer for each, in the same order.
 
-    If a topic cannot be read, a reason in its answer says so. Only one topic's sample is in memory
-    at a time.
+    If a topic cannot be read, a reason in its answer says so. One sample at a time is in memory.
 
     Args:
-        seconds: the time to measure the samples, which does not include reading. Topics share the
-            time in proportion to their sizes, but each gets at least MIN_SECONDS.
+        seconds: the time to measure the samples, without reading. Topics share it in proportion to
+            their sizes, but each gets at least MIN_SECONDS.
         on_progress: called with a topic's name and the share of its work that is done, 0 to 1. May
             raise an exception such as JobCancelled to end the work.
     """
@@ -154,9 +146,7 @@ def rank_changes(answer: BatchingAnswer, index_saved_bytes: int = 0) -> tuple[tu
 
     For example, `(("batches", 9_000_000), ("index", 4_000))`. The names are "batches", "codec" and
     "index". If the codec was measured in larger batches, "batches" comes first whatever it saves.
-
-    Args:
-        index_saved_bytes: the saving of the advised index.interval.bytes; 0 if none is advised.
+    `index_saved_bytes` is the saving of the advised index.interval.bytes; 0 if none is advised.
     """
     saved_bytes = {}
     if answer.batches.verdict == CHANGE:

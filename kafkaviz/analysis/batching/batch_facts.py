@@ -31,9 +31,9 @@ class ProducerFacts:
 
     Attributes:
         producer_id: -1: batches without a producer id. None: several producers together.
-        header_bytes: the size of all batch headers, 61 bytes per batch of magic 2.
-        codecs: pairs of a codec and its share of `stored_bytes`, the largest first. "unknown": a
-            codec id that Kafka does not know.
+        header_bytes: 61 bytes per batch of magic 2.
+        codecs: codecs and their shares of `stored_bytes`, the largest first. "unknown": an id that
+            Kafka does not know.
     """
 
     producer_id: int | None
@@ -66,12 +66,10 @@ class BatchFacts:
 
     Attributes:
         by_producer: the MAX_PRODUCERS producers with the most bytes, the largest first.
-        others: the batches of producers that are not in `by_producer`. None: no such producers.
-        other_producers: the number of producers in `others`. May be too large, because a producer
-            may be counted several times.
+        others: the batches of all other producers. None: no such producers.
+        other_producers: their number; too large if a producer was counted several times.
         control_batches: the number of control batches, which no other field counts.
-        legacy_batches: the number of batches of magic 0 and 1. `total` also counts them if their
-            number of records is known.
+        legacy_batches: batches of magic 0 and 1; `total` has those with a known number of records.
     """
 
     total: ProducerFacts
@@ -210,7 +208,7 @@ def _bins(numbers: np.ndarray) -> np.ndarray:
 def _quantile(bins: np.ndarray, share: float) -> int:
     """Returns a quantile of the counted numbers, such as `share=0.5` for the median.
 
-    This is the lower end of the quantile's bin, or 0 if nothing was counted.
+    It is the lower end of the quantile's bin, or 0 if nothing was counted.
     """
     total = int(bins.sum())
     if not total:

@@ -70,8 +70,7 @@ class MergedBatches:
     Attributes:
         batches: the number of batches, including transaction markers.
         plain_bytes: the size of the records before compression.
-        headers_mean: how many batch headers a lookup of a base offset reads on average. NaN
-            without batches.
+        headers_mean: mean headers that a lookup of a base offset reads. NaN without batches.
     """
 
     batches: int
@@ -98,10 +97,9 @@ class Merging:
     """The sizes of a sample in today's batches and in merged batches.
 
     kafkaviz compressed the records in both cases, so these sizes can be compared with each other.
-    Do not compare them with the original log, because its compression level is unknown.
+    The compression level of the original log is unknown.
 
     Attributes:
-        merges: the sizes for each linger.ms and batch.size that was tried.
         windows: the number of windows that were written. The sample has more if time ran out.
         stored_bytes: the size of these windows' batches in the original log.
     """
@@ -112,11 +110,7 @@ class Merging:
     stored_bytes: int
 
     def at(self, linger_ms: int, batch_bytes: int) -> Merge:
-        """Returns the result for two settings.
-
-        Raises:
-            KeyError: these settings were not tried.
-        """
+        """Returns the result for two settings. Raises KeyError if they were not tried."""
         for merge in self.merges:
             if (merge.linger_ms, merge.batch_bytes) == (linger_ms, batch_bytes):
                 return merge
@@ -138,8 +132,7 @@ def measure_merges(
 
     Args:
         ratios: the compressed size divided by the uncompressed size, by codec.
-        seconds: the time to use. If it is too short for all windows (parts of a log), only
-            some are measured, but at least one.
+        seconds: the time to use; too short for all windows, only some are measured, at least one.
         by_base_offset: whether a lookup reads only 17 of a header's 61 bytes (since Kafka 4.1).
     """
     if not sample.has_records:
@@ -183,8 +176,7 @@ def merge_range(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns each record's new batch number by the rule "low", and by the rule "high".
 
-    "low" merges the fewest batches, and "high" the most. If "high" gives more batches than "low",
-    the result of "low" is returned twice. This happens if timestamps do not ascend.
+    If "high" gives more batches than "low", because timestamps do not ascend, both are by "low".
     """
     if shared_ids is None:
         shared_ids = _shared_ids(sample)
@@ -244,8 +236,7 @@ def merge_batches(
 def delay_ms(sample: RecordSample) -> int:
     """Returns how much later than usual a producer may send a batch, in ms.
 
-    A batch's span is the time between its first and its last record. The result is the 99th
-    percentile of the spans minus their median.
+    It is the 99th percentile of the time from a batch's first to its last record, minus the median.
     """
     batches = sample.batches
     is_read = batches["end_record"] > batches["first_record"]
@@ -269,10 +260,7 @@ def _shared_ids(sample: RecordSample) -> list[int]:
 
 
 def _streams(batches: np.ndarray) -> np.ndarray:
-    """Returns a number per batch. Only batches with equal numbers may be merged.
-
-    Numbers are equal if window, producer id, epoch, transaction and codec are equal.
-    """
+    """Returns a number per batch: equal if window, producer id, epoch, transaction, codec are."""
     is_control = batch_format.is_control(batches)
     order = np.lexsort((np.arange(len(batches)), batches["producer_id"], batches["window"]))
     transactions = np.empty(len(batches), np.int64)
@@ -310,7 +298,7 @@ def _merge(
     is_high: bool,
     numbers: np.ndarray,
 ) -> int:
-    """Fills `numbers` with each record's new batch. Returns the number of batches."""
+    """Fills `numbers` with each record's new batch, and returns the number of batches."""
     open_numbers = np.full(stream_count, -1, np.int64)
     opened_ms = np.zeros(stream_count, np.int64)
     plain_bytes = np.zeros(stream_count, np.int64)
@@ -378,16 +366,13 @@ def today_numbers(sample: RecordSample) -> np.ndarray:
 def write_window(
     sample: RecordSample, numbers: np.ndarray, window: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Writes the records of one window (part of a log) in new batches.
+    """Writes the records of a window in new batches: an array of BATCH, and the bytes of the log.
 
-    `numbers` has each record's new batch number.
-
+    - `numbers` has each record's new batch number.
     - Batches are in the order of their last records.
     - Transaction markers keep their place among the records.
     - Offsets begin at the window's first offset and have no gaps.
     - A new batch has the codec of its first record's old batch, at Kafka's default level.
-
-    Returns an array of BATCH, and the bytes of the log.
     """
     is_here = sample.batches["window"] == window
     today = sample.batches[is_here]
@@ -441,10 +426,7 @@ def write_window(
 def _pack_bodies(
     rows: np.ndarray, is_marker: np.ndarray, bodies: np.ndarray, ends: np.ndarray
 ) -> list[bytes]:
-    """Compresses the records of each batch, and fills in the column `size_bytes` of `rows`.
-
-    Returns the bytes after each batch header. For a transaction marker they are zeros.
-    """
+    """Fills in `size_bytes` of `rows`; returns the bytes after each header, zeros for a marker."""
     pieces = []
     body_ends = iter(ends.tolist())
     start = 0
@@ -461,10 +443,7 @@ def _pack_bodies(
 
 
 class _SampleWriter:
-    """Writes a sample several times in different batches, and measures the log sizes.
-
-    Call `write_today` first. It chooses as many parts (windows) of the sample as time allows.
-    """
+    """Writes a sample several times in different batches. Call `write_today` first."""
 
     def __init__(self, sample: RecordSample, interval_bytes: int, *, by_base_offset: bool) -> None:
         self.sample = sample
@@ -493,10 +472,7 @@ class _SampleWriter:
         return self._keep(today_numbers(self.sample), written_rows)
 
     def write(self, numbers: np.ndarray) -> MergedBatches:
-        """Writes the sample in new batches. Returns the sizes, and caches them.
-
-        `numbers` has each record's new batch number.
-        """
+        """Writes the sample in the batches that `numbers` gives, or returns their cached sizes."""
         for written_numbers, merged in self._written:
             if np.array_equal(written_numbers, numbers):
                 return merged
@@ -504,7 +480,6 @@ class _SampleWriter:
         return self._keep(numbers, written_rows)
 
     def _keep(self, numbers: np.ndarray, written_rows: Iterable[np.ndarray]) -> MergedBatches:
-        """Measures the batches of all windows. `written_rows` has an array of BATCH per window."""
         intervals = [self._interval_bytes]
         parts = sweep.parts(written_rows, intervals, by_base_offset=self._by_base_offset)
         row = parts.sweep()[0]

@@ -52,8 +52,8 @@ class PackedCodec:
         batch_bytes: the batch size before compression. None: today's batches.
         packed_bytes: the size of the packed records, without batch headers.
         ratio: `packed_bytes` / `plain_bytes`.
-        ratio_low: the low end of the ratio's 95 % interval. Equals `ratio` if all records of the
-            topic were packed. None: unknown, because only one of several blocks was packed.
+        ratio_low, ratio_high: the ratio's 95 % interval. Both equal `ratio` if all records of the
+            topic were packed. None: only one of several blocks was packed.
     """
 
     codec: str
@@ -76,7 +76,6 @@ class PackedCodec:
 
     @property
     def stored_ratio(self) -> float:
-        """The size of packed batches with headers, divided by `plain_bytes`."""
         return (self.packed_bytes + HEADER_BYTES * self.batches) / self.plain_bytes
 
 
@@ -127,11 +126,7 @@ def pack(
     is_whole: bool = False,
     on_progress: Callable[[float], None] = lambda _share: None,
 ) -> tuple[PackedCodec, ...]:
-    """Packs a sample, and returns one result per batch size, codec and level.
-
-    Returns an empty tuple if the sample has no records. Otherwise packs at least one block, even
-    if the time is too short.
-    """
+    """Packs at least one block of a sample. Returns one result per batch size, codec and level."""
     is_quick = seconds < QUICK_SECONDS
     levels = {name: (None,) if is_quick else codec_levels for name, codec_levels in LEVELS.items()}
     batch_sizes = BATCH_SIZES[:-1] if is_quick else BATCH_SIZES
@@ -195,8 +190,7 @@ def ratio_interval(
     """Returns the 95 % interval of sum(packed) / sum(plain), by a jackknife.
 
     `packed` and `plain` have one size per block. A block is one observation, because neighbouring
-    records are similar. If `is_whole`, both ends are the ratio itself. Otherwise, one block alone
-    gives (None, None).
+    records are similar. Both ends are the ratio if `is_whole`, else None for one block alone.
     """
     packed_sums = np.array(packed, float)
     plain_sums = np.array(plain, float)

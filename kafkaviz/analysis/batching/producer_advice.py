@@ -99,8 +99,7 @@ class BatchAdvice:
 
     Attributes:
         settings: pairs of a producer setting and its advised value. Empty: no change.
-        saving: the saving with `settings`. If the verdict is KEEP, with the settings that merge the
-            most batches.
+        saving: with `settings`, or for KEEP with the settings that merge the most batches.
         is_up_to: whether only the high end of the saving is worth a change. If so, fields that end
             in `_after` assume that the most batches are merged, otherwise the fewest.
         headers_before: the mean number of headers that a lookup reads today. None: no records.
@@ -143,8 +142,8 @@ def advise_batches(
 ) -> BatchAdvice:
     """Returns the advice on linger.ms and batch.size.
 
-    - The saving is a range. A change is advised if the low end is large enough. A large enough
-      high end suffices if at least half of the batches have no producer id.
+    - A change is advised if the low end of the saving is large enough, or the high end if at least
+      half of the batches have no producer id.
     - linger.ms: the smallest that reaches 80 % of the largest saving.
     - batch.size: 16 KiB, or a larger size if that saves another 5 % of the log.
     - A change must save 5 % of the log, or halve the batch headers that a lookup reads.
@@ -239,8 +238,6 @@ def _batch_share(sample: RecordSample, is_counted: np.ndarray) -> float:
 
 
 class _MeasuredBatches:
-    """Computes what merged batches save, compared with today's batches."""
-
     def __init__(self, log_bytes: int, merging: Merging) -> None:
         self._factor = log_bytes / max(1, merging.stored_bytes)
         self._merging = merging
@@ -272,9 +269,6 @@ class _MeasuredBatches:
         merged = getattr(self._merging.at(linger_ms, batch_bytes), end)
         halves_headers = merged.headers_mean <= self._merging.today.headers_mean / 2
         return self.saved_share(merged) >= WORTH_BATCHES or halves_headers
-
-
-# ---- the codec
 
 
 WORTH_CODEC = 0.10  # share of the log that a codec must save
@@ -418,7 +412,6 @@ def _plain_shares(sample: RecordSample) -> dict[str, float]:
 
 
 def _mixed_ratio(rows: Mapping[str, PackedCodec], shares: Mapping[str, float]) -> float:
-    """Returns the mean of the codecs' ratios, weighted by `shares`."""
     return math.fsum(share * rows[name].stored_ratio for name, share in shares.items())
 
 

@@ -29,18 +29,12 @@ from kafkaviz.messages import Message, message
 
 @dataclass(frozen=True, kw_only=True)
 class RankedTopic:
-    """A topic, and the changes that are advised for it.
-
-    Attributes:
-        recommendation: the recommendation for index.interval.bytes. None: the topic has no batch.
-        batching: the advice on batches and codec. None: a simulated workload.
-        savings: pairs of a change ("batches", "codec" or "index") and the bytes that it saves, the
-            largest first. 0 bytes: the advised index is larger than today's.
-    """
+    """A topic, and the changes that are advised for it."""
 
     case: TuningCase
-    recommendation: Recommendation | None
-    batching: BatchingAnswer | None
+    recommendation: Recommendation | None  # for index.interval.bytes. None: no batch
+    batching: BatchingAnswer | None  # None: a simulated workload
+    # changes and the bytes they save, as from `rank_changes`. 0: the advised index is larger
     savings: tuple[tuple[str, int], ...]
 
     @property
@@ -111,14 +105,8 @@ def _ranked(
 TOLD_CODES = ("header-share", "fewer-headers", "ratio")
 
 
-# ---- the first sentence
-
-
 def main_sentence(topics: Sequence[RankedTopic], log_bytes: int) -> Message:
-    """Returns a message with the change that saves most, or that nothing should change.
-
-    `topics` come from `rank_topics`.
-    """
+    """Returns a message with the change that saves most, or that nothing should change."""
     first = topics[0]
     if not first.savings:
         is_measured = any(topic.batching for topic in topics)
@@ -197,9 +185,6 @@ def describe_effects(answer: BatchingAnswer) -> Message:
     return message("common.clauses", parts=(saved, headers))
 
 
-# ---- batches
-
-
 def batches_headline(answer: BatchingAnswer) -> Message:
     total = answer.facts.total
     key = "change_batches" if answer.batches.verdict == CHANGE else "keep_batches"
@@ -215,9 +200,6 @@ def describe_batches_price(advice: BatchAdvice) -> Message:
     return message(
         "batching_answer.price_batches", ms=advice.latency_ms, memory=advice.producer_memory_bytes
     )
-
-
-# ---- codec
 
 
 def codec_headline(advice: CodecAdvice) -> Message:
@@ -242,9 +224,6 @@ def describe_codec_price(advice: CodecAdvice) -> Message:
 
 def _format_us(time_us: float | None) -> str:
     return units.MISSING if time_us is None else units.format_us(time_us)
-
-
-# ---- both
 
 
 def describe_sample(answer: BatchingAnswer) -> Message:

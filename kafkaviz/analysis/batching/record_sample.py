@@ -109,9 +109,8 @@ def read_sample(
     Args:
         windows: the windows of one topic. If there are more than MAX_WINDOWS, only some are read,
             evenly spread.
-        most_bytes: the most .log bytes to read. A window's first batch is read in any case.
-        on_progress: called with the share of windows that are done, 0 to 1. May raise an exception
-            such as JobCancelled to end the work.
+        most_bytes: the most .log bytes to read, except for the windows' first batches.
+        on_progress: called with the share of windows that are done, 0 to 1. May raise an exception.
     """
     count = min(len(windows), MAX_WINDOWS)
     chosen = [windows[number * len(windows) // count] for number in range(count)]
@@ -132,8 +131,7 @@ def read_sample(
 def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindow]:
     """Divides a window (part of a log) into `part_count` nearly equal parts.
 
-    Each part begins with a batch. Returns the window undivided if `most_bytes` allow reading it
-    whole, or if a header is unreadable.
+    Each begins with a batch. A window of up to `most_bytes`, or with an unreadable header, is kept.
     """
     size_bytes = window.stop - window.start
     if size_bytes <= most_bytes:
@@ -301,9 +299,8 @@ def _take_records(
     """Copies the records of the batches to `out`, and fills in `records` and `batches`.
 
     Sets `is_taken` to False for a batch with a damaged record. `first_batch`, `first_record` and
-    `first_byte` are the numbers of batches, records and bytes already in the sample.
-
-    Returns the number of copied records and of copied bytes.
+    `first_byte` are the numbers of batches, records and bytes already in the sample. Returns the
+    number of copied records and of copied bytes.
     """
     rows = np.zeros(1, record.ROW)
     record_count = 0
@@ -367,9 +364,6 @@ def write_records(
         starts: the first record of each new batch, followed by the number of records.
         out: filled with the bodies, one after another. Its size comes from `most_body_bytes`.
         ends: filled with the end of each body in `out`.
-
-    Returns:
-        The total length of all bodies.
     """
     position = 0
     for number in range(len(starts) - 1):
@@ -401,9 +395,7 @@ def record_bodies(data: np.ndarray, records: np.ndarray, starts: np.ndarray) -> 
 def cut_batches(records: np.ndarray, batch_bytes: int) -> np.ndarray:
     """Divides records into batches that are as full as possible. Returns each batch's first row.
 
-    Args:
-        batch_bytes: the most bytes of a batch before compression, with header. A larger record gets
-            its own batch.
+    `batch_bytes` are before compression, with header. A larger record gets its own batch.
     """
     starts = np.empty(len(records), np.int64)
     count = 0
