@@ -44,18 +44,12 @@ MAX_BATCH_BYTES = 4 << 20  # only this many bytes of a batch are compared
 
 @dataclass(frozen=True)
 class UnreadableRange:
-    """A range of offsets whose batches cannot be read.
-
-    Attributes:
-        first: the lowest offset that the unreadable bytes may have held.
-        last: the highest offset that the unreadable bytes may have held.
-        position: the first unreadable byte of the segment's .log.
-    """
+    """A range of offsets whose batches cannot be read."""
 
     segment: LogSegment
-    first: int
+    first: int  # first, last: the offsets that the unreadable bytes may have held
     last: int
-    position: int
+    position: int  # the first unreadable byte of the .log
     size_bytes: int
 
 
@@ -79,7 +73,7 @@ class BatchStream:
         rows: the next batches of `segment`, an array of format.batch.BATCH.
         unreadable: the next unreadable range; None: `rows` has the next batches.
         segment: the segment of `rows` or `unreadable`; `read` reads its .log.
-        tail: the bytes after the last batch of the log. Known once all batches have been taken.
+        tail: known once all batches have been taken.
         next_offset: the offset after the last batch that was taken.
         max_timestamp_ms: the largest timestamp of the batches that were taken; None: no timestamp.
     """
@@ -179,10 +173,7 @@ class BatchStream:
 def record_offsets(stream: BatchStream, selection: np.ndarray) -> Iterator[np.ndarray]:
     """Yields arrays with the record offsets of some batches of `stream.rows`, in order.
 
-    If a batch cannot be decoded, only the offsets before its fault are yielded.
-
-    Args:
-        selection: has True for each row of `stream.rows` whose offsets are yielded.
+    `selection` is a mask of the rows. Of a damaged batch, yields the offsets before the fault.
     """
     for batch in stream.rows[selection]:
         first = int(batch["base_offset"])
@@ -264,8 +255,7 @@ class BatchPair:
 def find_batches(a: Partition | None, b: Partition | None, offset: int) -> tuple[BatchPair, ...]:
     """Returns the batches of both logs around an offset, paired by base offset.
 
-    Raises:
-        CannotOpen: a .log cannot be read.
+    Raises CannotOpen if a .log cannot be read.
     """
     sides = [
         {batch.number("base_offset"): batch for batch in _around(partition, offset)}

@@ -78,7 +78,6 @@ class ByteDifference:
 
 
 def pair(values: Iterable[T]) -> tuple[T, T]:
-    """Returns two values, one per side, as a tuple."""
     a, b = values
     return a, b
 
@@ -126,10 +125,7 @@ def describe_batches(
 def describe_records(
     sides: Sequence[BatchSide], records: Sequence[Records]
 ) -> list[ByteDifference]:
-    """Returns the differences between records with equal offsets.
-
-    Use this if the batches begin or end at different offsets on the two sides.
-    """
+    """Returns the differences between records at equal offsets of batches with other bounds."""
     locations = pair(
         FileLocation(segment.log.name, int(row["position"]), len(batch))
         for segment, row, batch in sides
@@ -259,8 +255,7 @@ def differing_chunks(
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yields where two ranges of bytes differ, chunk by chunk.
 
-    Yields:
-        The start of the chunk in the range, and the positions in the chunk that differ.
+    Yields the start of the chunk in the range, and the positions in the chunk that differ.
     """
     buffers = np.empty(CHUNK_BYTES, np.uint8), np.empty(CHUNK_BYTES, np.uint8)
     for position in range(0, size_bytes, CHUNK_BYTES):

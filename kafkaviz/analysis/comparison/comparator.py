@@ -100,10 +100,7 @@ def compare_brokers(
 
 
 def _open(paths_of_side: Path | str | Sequence[Path | str]) -> Broker:
-    """Opens a path, or several log directories of one broker.
-
-    A .log is opened as a broker with only this segment and the leader epochs of its partition.
-    """
+    """Opens a broker. A .log is one with this segment and the epochs of its partition alone."""
     if not isinstance(paths_of_side, Path | str):
         if len(paths_of_side) > 1:
             return open_broker(*paths_of_side)
@@ -322,18 +319,13 @@ class _Comparer:
         yield from true_relations or [Relation.IDENTICAL]
 
     def _has_tail_after_clean_stop(self, alignment: RecordAlignment) -> bool:
-        """Returns whether a differing segment has a tail although its broker stopped cleanly.
-
-        A tail is the bytes after the last batch. After a clean stop, no crash explains the tail,
-        and the next start-up keeps the tail.
-        """
+        # no crash explains these tails, and the next start-up keeps them
         return any(
             self._brokers[side].shutdown_state == "clean" for side, _ in _differing_tails(alignment)
         )
 
 
 def _differing_tails(alignment: RecordAlignment) -> Iterator[tuple[int, LogTail]]:
-    """Yields the tails in segments that differ, and their sides (0: a, 1: b)."""
     for side, tail in enumerate(alignment.tails):
         if tail and tail.segment.base_offset in alignment.differing_segments:
             yield side, tail
@@ -347,10 +339,7 @@ def _add_tails(alignment: RecordAlignment) -> None:
 
 
 def _known_interval(setting: SettingValue | None, settings: Settings) -> int | None:
-    """Returns index.interval.bytes as given in the settings; None: unknown.
-
-    Kafka's default is returned only if the metadata log is present.
-    """
+    """Returns index.interval.bytes, or Kafka's default if the metadata log is there, or None."""
     if setting is None or not setting.is_known:
         return None
     if not setting.is_given and not settings.has_metadata_log:
@@ -399,7 +388,7 @@ def _read_epochs(
     """Returns a replica's (epoch, start offset) pairs, and whether they are from its batches.
 
     The batches are used if leader-epoch-checkpoint is missing or unreadable. After an unclean
-    shutdown, the epochs in the last segment are added to those in the file.
+    shutdown, the epochs in the last segment are added to the file's.
     """
     checkpointed = leader_epochs.checkpointed_epochs(partition)
     epochs = checkpointed or LeaderEpochs()

@@ -34,17 +34,11 @@ class OffsetRange(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordSet:
-    """The offsets of some records.
-
-    Attributes:
-        records: the number of records.
-        ranges: the first MAX_RANGES ranges of their offsets. Every offset in a range has a record.
-        more_ranges: the number of ranges that are not listed.
-    """
+    """The number of some records, and their offsets. Every offset in a range has a record."""
 
     records: int = 0
-    ranges: tuple[OffsetRange, ...] = ()
-    more_ranges: int = 0
+    ranges: tuple[OffsetRange, ...] = ()  # the first MAX_RANGES
+    more_ranges: int = 0  # the number of the others
 
 
 NO_RECORDS = RecordSet()
@@ -127,7 +121,7 @@ class Lag:
     Attributes:
         side: the side with the lower log end, "a" or "b".
         size_bytes: the size of the batches that this side lacks.
-        time_ms: the difference between the largest timestamps; None: a side has no timestamp.
+        time_ms: between the largest timestamps; None: a side has no timestamp.
     """
 
     side: str
@@ -156,18 +150,14 @@ class PartitionComparison:
     Attributes:
         partition: the directory's name on side a, or on side b if a lacks the partition.
         relations: all relations that apply, the worst first.
-        compared_from: the first offset that both sides should have.
-        compared_to: the offset after the last offset that both sides should have.
+        compared_from, compared_to: the offsets that both sides should have; the end is excluded.
         first_divergent_offset: the lowest offset with different records.
         leader_epochs_there: each side's leader epoch at `first_divergent_offset`.
         truncations: how b truncates its log if a leads, and how a does if b leads.
         differences: the first MAX_DIFFERENCES differences.
-        difference_count: the number of all differences.
         rewritten_batches: the number of batches with different bytes but the same records.
         indexes: the indexes that differ, of segments that both sides have.
-        other_generation: the other side's topic id for this name, if the two ids differ.
-        other_directory: the directory of this partition on the other side, if the suffixes of the
-            two directories differ (-delete).
+        other_generation, other_directory: as in PartitionMatch.
         interval_settings: index.interval.bytes in each side's own settings.
     """
 
@@ -232,7 +222,7 @@ class BrokerComparison:
 
     @property
     def counts(self) -> dict[Relation, int]:
-        """The number of partitions per relation, the most harmless relation first."""
+        """The partitions per relation, the most harmless relation first."""
         counts = Counter(comparison.relation for comparison in self.partitions)
         return {relation: counts[relation] for relation in Relation if counts[relation]}
 

@@ -46,15 +46,11 @@ class IndexReason(StrEnum):
 
 
 class LookupReads(NamedTuple):
-    """A lookup of one offset with one of the two indexes.
-
-    Attributes:
-        headers: the number of batch headers that the scan reads from `position` on.
-    """
+    """A lookup of one offset with one of the two indexes."""
 
     search: SlotSearch
     position: int
-    headers: int
+    headers: int  # batch headers that the scan reads from `position` on
 
 
 @dataclass(frozen=True)
@@ -80,10 +76,9 @@ class IndexComparison:
         common: the number of entries that both sides have.
         alone: the first MAX_SLOTS slots of entries that the other side lacks.
         alone_counts: the number of all such entries.
-        unwritten_slots: the number of slots after the last entry.
         contradicted: the slots of entries that contradict the batches.
-        intervals: index.interval.bytes as in the settings. If unknown there, or contradicted by
-            the entries: the range that fits the entries.
+        intervals: index.interval.bytes as in the settings; the range that fits the entries if
+            these contradict it, or if it is unknown.
         lookup: a comparison of lookups, if the entries of an .index differ.
     """
 
@@ -122,9 +117,7 @@ def compare_indexes(
 ) -> tuple[IndexComparison, ...]:
     """Returns a comparison for each differing index of two segments.
 
-    Args:
-        known_intervals: index.interval.bytes in the settings of each side.
-        is_per_append: whether a release of either side wrote entries per append, not per batch.
+    `is_per_append`: a release of either side wrote entries per append, not per batch.
     """
     kinds = [kind for kind in KINDS if not is_equal_index(getattr(a, kind), getattr(b, kind))]
     if not kinds:
@@ -147,8 +140,6 @@ def compare_indexes(
 
 @dataclass(frozen=True)
 class _IndexSide:
-    """The index of one side, and all batches of its segment."""
-
     segment: LogSegment
     kind: str
     batches: np.ndarray
@@ -166,7 +157,6 @@ _Sides = tuple[_IndexSide, _IndexSide]
 
 
 def _slots_alone(side: _IndexSide, other: _IndexSide) -> np.ndarray:
-    """Returns the slots of the entries that the other side lacks."""
     own_keys = _keys(side.entries, side.kind)
     return np.flatnonzero(~np.isin(own_keys, _keys(other.entries, side.kind)))
 
@@ -200,8 +190,8 @@ def _compare(
 def _interval(side: _IndexSide, known: int | None) -> IntervalBounds:
     """Returns the index.interval.bytes with which the entries were probably written.
 
-    The setting `known` is ignored if two entries are closer together than `known`, or more than
-    twice `known` apart. One restart cannot cause such a gap.
+    The setting `known` is ignored if two entries are closer than `known`, or more than twice as far
+    apart. One restart cannot cause such a gap.
     """
     bounds = interval_bounds(side.batches, side.entries)
     if known is None:
@@ -250,9 +240,8 @@ def _reason(
 ) -> IndexReason:
     """Returns why two indexes differ.
 
-    Args:
-        offset_reason: used only for a .timeindex: why the segment's .index differs; None: it does
-            not differ. Kafka writes the entries of both indexes together.
+    `offset_reason` is why the segment's .index differs, or None. Only a .timeindex uses it, because
+    Kafka writes the entries of both indexes together.
     """
     if None in comparison.entries:
         return IndexReason.MISSING
@@ -317,8 +306,8 @@ def _is_prefix_of_batches(a: np.ndarray, b: np.ndarray) -> bool:
 def _has_long_gap(sides: _Sides, intervals: tuple[IntervalBounds, IntervalBounds]) -> bool:
     """Returns whether only one side has a gap that a restart cannot explain.
 
-    A restart makes a gap up to twice as long. Followers up to 3.9.0, and in 4.0.0, make longer
-    gaps: they write one entry per append of many batches.
+    A restart makes a gap up to twice as long. Followers up to 3.9.0, and in 4.0.0, make longer gaps
+    by one entry per append of many batches.
     """
     highs = [bounds.high_bytes for bounds in intervals if bounds.high_bytes is not None]
     if not highs or not all(len(side.batches) for side in sides):

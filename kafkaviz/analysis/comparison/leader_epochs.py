@@ -57,8 +57,7 @@ class EpochHistory:
 
     Attributes:
         entries: (epoch, start offset) pairs, both ascending.
-        is_from_batches: whether the entries are from the batches, because
-            leader-epoch-checkpoint is missing or unreadable.
+        is_from_batches: leader-epoch-checkpoint is missing or unreadable.
     """
 
     entries: tuple[tuple[int, int], ...]
@@ -75,8 +74,8 @@ class EpochHistory:
     def latest_election(self) -> int:
         """The newest epoch that began at or before the log end, or UNDEFINED.
 
-        An epoch without a record counts, because a leader writes its epoch to the file when it is
-        elected (UnifiedLog.assignEpochStartOffset, 4.0).
+        An epoch without a record counts: a leader writes its epoch to the file when it is elected
+        (UnifiedLog.assignEpochStartOffset, 4.0).
         """
         return max(
             (epoch for epoch, start in self.entries if start <= self.log_end_offset),
@@ -122,8 +121,7 @@ class TruncationStep:
     Attributes:
         epoch: the epoch that the follower sends; None if the follower has no epoch.
         fetch_offset: the follower's log end before the step.
-        answer: the leader's answer; None if `epoch` is None, or if the leader's log starts above
-            `fetch_offset`.
+        answer: None if `epoch` is None, or if the leader's log starts above `fetch_offset`.
         truncates_to: the follower's log end after the step.
     """
 
@@ -171,9 +169,7 @@ def walk_truncation(
 ) -> FollowerTruncation:
     """Returns how a follower truncates its log when it starts to follow this leader.
 
-    Args:
-        is_request: whether the follower sends OffsetsForLeaderEpoch, as in 2.0 to 2.6. Otherwise
-            it sends its epoch with a fetch.
+    `is_request`: it sends OffsetsForLeaderEpoch, as in 2.0 to 2.6, and no epoch with a fetch.
     """
     leader_epoch = max(leader.latest, follower.latest) + 1
     is_empty = follower.log_end_offset <= follower.log_start_offset

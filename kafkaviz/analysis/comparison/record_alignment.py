@@ -82,7 +82,6 @@ class RecordAlignment:
         self.differences += differences[: max(0, room)]
 
     def set_end(self, side: int, stream: BatchStream) -> None:
-        """Stores a side's log end, newest timestamp and tail. All batches must have been taken."""
         self.end_offsets[side] = stream.next_offset
         self.newest_ms[side] = stream.max_timestamp_ms
         self.tails[side] = stream.tail
@@ -90,10 +89,7 @@ class RecordAlignment:
     def add_different(
         self, offsets: np.ndarray, epochs: tuple[int, int], *, is_damaged: bool = False
     ) -> None:
-        """Adds ascending offsets that both sides have with different records.
-
-        Records of a damaged batch do not count as altered.
-        """
+        """Adds ascending offsets with different records; damaged records are not altered."""
         if not len(offsets):
             return
         self.different.add_offsets(offsets)
@@ -158,7 +154,7 @@ class _OpenBatch:
 
     Attributes:
         data: the bytes of the batch; empty if there are more than LIMIT_BYTES.
-        offsets: the offsets of the records that were not taken yet.
+        offsets: of the records that were not taken yet.
     """
 
     def __init__(self, stream: BatchStream) -> None:
@@ -222,11 +218,7 @@ class _Alignment:
                 self._result.set_end(side, stream)
 
     def _pass_unreadable(self) -> bool:
-        """Skips an unreadable range, or the other side's batches in that range.
-
-        Returns:
-            Whether anything was skipped.
-        """
+        """Skips an unreadable range, or the other side's batches in it; returns whether it did."""
         for side, stream in enumerate(self._streams):
             hidden = stream.unreadable
             if hidden is None:
@@ -249,10 +241,7 @@ class _Alignment:
         return False
 
     def _describe_hole(self, hidden: UnreadableRange, side: int) -> list[ByteDifference]:
-        """Describes an unreadable range.
-
-        If the other log has a batch at the same position, the bytes are compared with this batch.
-        """
+        """Describes an unreadable range, compared with a batch of the other log at its position."""
         location = FileLocation(hidden.segment.log.name, hidden.position, hidden.size_bytes)
         crcs = one_sided(side, value=False)
         hole = ByteDifference(one_sided(side, location), "hole", (None, None), hidden.first, crcs)

@@ -58,7 +58,7 @@ class FileChange:
 
     Attributes:
         file: the path relative to the log directory, such as "orders-0/partition.metadata".
-        sizes: the sizes before and after, in bytes; None: the file does not exist.
+        sizes: the bytes before and after; None: the file does not exist.
         same_bytes: the number of bytes before the first difference.
         is_predicted: whether a predicted start-up step explains the change.
     """
@@ -104,8 +104,6 @@ class StartComparison:
 
 @dataclass(frozen=True)
 class _TwoStates:
-    """The files of a directory at two times, by their paths in the directory."""
-
     before: Mapping[str, FileInfo]
     after: Mapping[str, FileInfo]
 
@@ -137,11 +135,7 @@ def _directory_ids(broker: Broker) -> set[str]:
 def compare_start(before: Broker, after: Broker, settings: Settings) -> StartComparison:
     """Returns how a directory changed, and which predicted start-up steps happened.
 
-    Args:
-        settings: the settings of the earlier state.
-
-    Raises:
-        CannotOpen: a file cannot be read.
+    `settings` are those of the earlier state. Raises CannotOpen if a file cannot be read.
     """
     files = _TwoStates(_files(before), _files(after))
     recovered_files: dict[str, bytes] = {}
@@ -184,10 +178,7 @@ def compare_start(before: Broker, after: Broker, settings: Settings) -> StartCom
 
 
 def _recency(files: Mapping[str, FileInfo]) -> tuple[str, int]:
-    """Returns the end of the metadata log, or else the newest modification time.
-
-    The newer state of a directory has the larger value.
-    """
+    """Returns the end of the metadata log, or else the newest mtime: larger if newer."""
     logs = [name for name in files if name.startswith(f"{DIRECTORY}/") and name.endswith(".log")]
     if logs:
         return max(logs), files[max(logs)].size_bytes
@@ -224,8 +215,8 @@ def _doubtful_partitions(
 ) -> Mapping[str, bool]:
     """Returns the partitions in which some predicted steps cannot be judged.
 
-    The key is the directory's name. True: the partition is in two log directories, so no step can
-    be judged. False: the settings are unknown, so no rebuilt index can be judged.
+    True: the partition is in two log directories, so no step can be judged. False: the settings are
+    unknown, so no rebuilt index can be judged.
     """
     doubtful = {
         partition.directory: False
