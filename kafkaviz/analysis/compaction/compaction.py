@@ -76,7 +76,6 @@ class PartitionCompaction:
     """A compacted log, the cleaner's decision about it, and the result of the cleaning.
 
     Attributes:
-        oldest_transaction: the open transaction that began first; None: none is open.
         cleaned: the result of one cleaning; None: the log would not be cleaned, or `error` is set.
         error: the exception that Kafka's cleaner would throw; None: no exception.
     """
@@ -153,12 +152,10 @@ def compaction(
         now_ms: the current time in ms since 1970; by default the time of the newest .log or
             checkpoint.
         settings: the settings; by default those in the metadata log and server.properties.
-        high_watermark: the high watermark of each log; by default from the checkpoint, or else the
-            log end.
+        high_watermark: of each log; by default from the checkpoint, or else the log end.
         map_bytes: the size of the offset map; by default log.cleaner.dedupe.buffer.size divided
             by log.cleaner.threads.
-        load_factor: the share of the map that is used; by default
-            log.cleaner.io.buffer.load.factor.
+        load_factor: the share of it that is used; by default log.cleaner.io.buffer.load.factor.
         on_partition: called with the name of each partition before it is cleaned.
 
     Raises:
@@ -278,8 +275,7 @@ def compacted_partitions(plan: CheckPlan) -> list[Partition]:
 def is_compacted(plan: CheckPlan, partition: Partition) -> bool:
     """Returns whether cleanup.policy contains compact.
 
-    If the policy is unknown, returns True if Kafka always compacts the topic, or if the cleaner's
-    checkpoint lists the log.
+    If it is unknown: whether Kafka always compacts the topic, or the cleaner's checkpoint lists it.
     """
     policy = plan.settings.find(partition.topic, "cleanup.policy")
     if policy.is_given:
@@ -315,11 +311,7 @@ def decide_log(
     checkpointed: int | None,
     high_watermark: int | None = None,
 ) -> DecidedLog:
-    """Returns a partition's log, and whether the cleaner would clean it. Reads no records.
-
-    Raises:
-        KafkavizError: a file cannot be read.
-    """
+    """Returns a partition's log, and whether the cleaner would clean it. Reads no records."""
     release = plan.assumed_release.release
     settings = {
         name: plan.settings.find(partition.topic, name).or_default(release)

@@ -96,10 +96,7 @@ class LogFacts:
 class CleaningLimits:
     """The offsets below which a cleaning must stay.
 
-    Attributes:
-        active_segment: the base offset of the active segment.
-        min_compaction_lag: the base offset of the first segment that is younger than
-            min.compaction.lag.ms; None: no such segment.
+    `min_compaction_lag` is the base offset of the first segment that is younger, or None.
     """
 
     last_stable_offset: int
@@ -118,8 +115,8 @@ class CleaningDecision:
         held_by: the limit that decides `first_uncleanable_offset`.
         first_uncleanable_segment: the base offset of the segment with `first_uncleanable_offset`.
             Kafka cleans complete segments, so the cleaning ends before this segment.
-        clean_bytes: the size of the segments that begin below `first_dirty_offset`. A segment
-            that contains this offset is also counted in `cleanable_bytes`.
+        clean_bytes: the size of the segments that begin below `first_dirty_offset`. The one that
+            contains this offset also counts in `cleanable_bytes`.
         cleanable_ratio: `cleanable_bytes` / (`clean_bytes` + `cleanable_bytes`); None: both are 0.
         max_compaction_delay_ms: the time since max.compaction.lag.ms was exceeded; 0: not exceeded.
     """
@@ -144,10 +141,7 @@ class CleaningDecision:
 
 
 def segments_between(bases: Sequence[int], start: int, stop: int) -> range:
-    """Returns the indices of the segments with offsets from `start` up to `stop`.
-
-    `stop` is excluded (LogSegments.values).
-    """
+    """Returns the indices of segments with offsets in [start, stop), as LogSegments.values."""
     if start >= stop:
         return range(0)
     first = max(0, sum(base <= start for base in bases) - 1)
@@ -280,12 +274,8 @@ def read_log_state(
 ) -> LogState:
     """Reads the state of a log, without its records.
 
-    Args:
-        partition: must have at least one segment.
-        high_watermark: the default is the one in the checkpoint, or else the log end.
-
-    Raises:
-        KafkavizError: a file cannot be read.
+    `partition` has at least one segment. The default of `high_watermark` is the one in the
+    checkpoint, or else the log end. Raises KafkavizError if a file cannot be read.
     """
     segments = partition.without_remote().live
     log_start = partition.log_start_offset or 0
@@ -365,7 +355,7 @@ def _read_producers(
 ) -> np.ndarray:
     """Returns the producers at the log end, as an array of PRODUCER.
 
-    Reads the latest valid producer snapshot, and the batches after this snapshot
+    They are in the latest valid snapshot and the batches after it
     (ProducerStateManager.truncateAndReload).
     """
     table, offset = _load_snapshot(partition, log_start, log_end)

@@ -89,7 +89,7 @@ class KeyRecord:
         position: the position of the record's batch.
         size_bytes: the uncompressed size of the record.
         value_bytes: the size of the value; None for a tombstone.
-        delete_horizon_ms: the delete horizon of the record's batch; None: the batch has none.
+        delete_horizon_ms: that of the record's batch, or None.
         replaced_by: the offset of the key's next record that is not aborted; None for the last one.
     """
 
@@ -120,7 +120,6 @@ class KeyStory:
     Attributes:
         records: the last LISTED_RECORDS records of the key.
         record_count: the number of all records of the key.
-        unread_from: the unreadable end of the active segment; None: all was read.
     """
 
     key: bytes
@@ -260,12 +259,8 @@ def match_keys(
 ) -> tuple[np.ndarray, int]:
     """Finds the records of a chunk that have the given key. Skips transaction markers.
 
-    Args:
-        key_bytes: the bytes that the key must have from its byte `start` on.
-        is_part: whether the key may have more bytes after `key_bytes`.
-
-    Returns:
-        An array of MATCH, and the row of the first unreadable batch or NONE.
+    The key has `key_bytes` from its byte `start` on, and may have more after them if `is_part`.
+    Returns an array of MATCH, and the row of the first unreadable batch or NONE.
     """
     body_bytes = chunk.bodies["end"] - chunk.bodies["start"]
     most_records = np.minimum(
@@ -304,8 +299,7 @@ def find_key(
         is_skipped: whether the records of a batch are skipped, for each batch.
         table: an array of MATCH to fill, with at least one row per record.
 
-    Returns:
-        The number of filled rows, and the row of the first unreadable batch or NONE.
+    Returns the number of filled rows, and the row of the first unreadable batch or NONE.
     """
     rows = np.zeros(1, record_format.ROW)
     count = 0
@@ -377,10 +371,7 @@ def log_records(
     """Returns every record of a small log, with its fate in a cleaning.
 
     None: the log has more than `max_records` or MAX_BYTES, or a closed segment is unreadable. An
-    unreadable end of the active segment is left out.
-
-    Args:
-        cleaning: the result of the cleaning; None: the log is not cleaned, and every marker stays.
+    unreadable end of the active segment is left out. Without a cleaning, every marker stays.
     """
     if sum(view.size_bytes for view in log.state.views) > MAX_BYTES:
         return None
