@@ -92,9 +92,8 @@ def save_calibration(calibration: Mapping) -> Path:
 def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
     """Measures this machine with a file in `folder`, which is on the disk to measure.
 
-    Returns:
-        Each measurement as {min, median, p90, samples} in µs. `random_read_us` is None if the reads
-        came from memory, as on a tmpfs.
+    Measurements are {min, median, p90, samples} in µs. `random_read_us` is None if the reads came
+    from memory, as on a tmpfs.
 
     Raises:
         CannotOpen: the folder does not exist, or belongs to a Kafka directory.
@@ -187,9 +186,7 @@ def _measure_page_faults(descriptor: int, size_bytes: int) -> dict:
 def _measure_device_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[Message]]:
     """Measures reads of 4 KiB that are not in the page cache.
 
-    Returns:
-        The measurement, and notes for the user. The measurement is None if the reads came from
-        memory.
+    Returns the measurement, or None if the reads came from memory, and notes for the user.
     """
     if not hasattr(os, "posix_fadvise"):
         return None, [message("calibration.cannot_drop")]

@@ -96,10 +96,8 @@ def cold_reads_from_starts(
 ) -> ColdReads:
     """Counts the device reads of lookups with an existing index.
 
-    Args:
-        positions: the position of each batch of a segment, integers of shape (n,).
-        starts: the row in `positions` at which the scan of a lookup starts, for each batch.
-        intervals: the interval of the existing index, shape (1,).
+    For each batch, `positions` has its position, and `starts` the row at which its lookup starts to
+    scan. `intervals` has the interval of the existing index, shape (1,).
     """
     scan = np.array([BEGIN], SCAN)
     header_bytes = scanned_bytes(by_base_offset=by_base_offset)

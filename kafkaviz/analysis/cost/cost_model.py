@@ -139,12 +139,8 @@ class LookupCosts:
     ) -> Range:
         """Returns the time of a lookup in µs if nothing is in the page cache.
 
-        Args:
-            headers: the number of headers that the lookup reads.
-            reads: the number of reads of the .log from the device.
-            index_reads: the number of reads of the index from the device.
-            index_pages: the number of index pages that the lookup touches. A page that needs no
-                device read costs the time of a page fault.
+        `reads` and `index_reads` are device reads of the .log and of the index. A touched index
+        page (`index_pages`) that needs no device read costs the time of a page fault.
         """
         warm = self.warm_us(headers)
         if self.storage.name == "memory":
@@ -202,9 +198,6 @@ def _range(measure: Mapping) -> Range:
     return Range(measure["min"], measure["median"], measure["p90"])
 
 
-# ---- memory maps, memory and files
-
-
 def footprint(
     segments: int,
     index_bytes: int,
@@ -244,9 +237,6 @@ def footprint(
     }
 
 
-# ---- the price that an interval implies
-
-
 def implied_price_us(
     interval_bytes: float, batch_bytes: float, spread: float, header_us: float
 ) -> float:
@@ -254,10 +244,7 @@ def implied_price_us(
 
     A log of S bytes has S / (I + a) entries, and a mean lookup reads (I + a) / 2b headers plus
     a constant. I is the interval, a is how much the mean distance of two entries exceeds the
-    interval, and b is the mean batch size.
-
-    Args:
-        spread: the standard deviation of the batch sizes divided by their mean.
+    interval, and b is the mean batch size. `spread` is their standard deviation divided by it.
     """
     overshoot = batch_bytes * (1 + spread**2) / 2
     return 1e6 * header_us * (interval_bytes + overshoot) ** 2 / (40 * 2**30 * batch_bytes)

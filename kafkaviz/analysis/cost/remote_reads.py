@@ -56,8 +56,7 @@ class RemoteCost:
         request_ms: the latency of a request.
         measured_requests: the number of requests whose mean latency is `request_ms`; 0 if it was
             given or assumed.
-        is_tiered: True if a broker reads from tiered storage, False if kafkaviz reads from an
-            object store.
+        is_tiered: a broker reads from tiered storage; else kafkaviz reads from an object store.
     """
 
     reads: tuple[RemoteRead, ...]
@@ -104,8 +103,7 @@ def remote_cost(
     Args:
         segments: all segments of the searched log.
         remote_files: the segments that are only in tiered storage, by base offset.
-        request_ms: the latency of a request. None: the mean that this process measured for the
-            store, or else REQUEST_MS.
+        request_ms: None: the mean that this process measured for the store, or else REQUEST_MS.
         store: the store of tiered storage. None: not tiered, or the address is unknown.
     """
     views = {segment.base_offset: segment for segment in segments}
@@ -142,7 +140,6 @@ def remote_cost(
 
 
 def _remote_path(view: FileView) -> RemotePath | None:
-    """Returns the path in the store that a file is read from; None: not read from a store."""
     if not view.path or view.source != ON_DISK:
         return None
     mirrored_path = address.mirrored_file(view.path)

@@ -73,7 +73,6 @@ class LookupSource:
     warm_entries: int = KAFKAS_WARM
 
     def warm_targets(self, target_kind: str, warm_entries: int) -> WarmTargets:
-        """Chooses targets in `segment` that show the effect of the warm section."""
         warm_bytes = warm_section_bytes(warm_entries, target_kind)
         bounds = {segment.base_offset: targets for segment, *targets in self._searched(target_kind)}
         first, last = bounds.get(self.segment.base_offset, (0, -1))

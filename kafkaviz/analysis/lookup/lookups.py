@@ -83,8 +83,7 @@ def lookup(
 def open_log(opened: OpenedPath, *, as_is: bool = False) -> LogView:
     """Returns the log that a lookup searches: all segments of a partition, or only one .log.
 
-    Raises:
-        CannotOpen: the path is neither a partition nor a .log.
+    Raises CannotOpen if the path is neither a partition nor a .log.
     """
     partition = opened.partition
     name = opened.file_name
@@ -141,11 +140,7 @@ def open_log_view(
     as_is: bool = False,
     broker: Broker | None = None,
 ) -> LogView:
-    """Returns the log as a broker of that version sees it after start-up.
-
-    Raises:
-        CannotOpen: the partition has no .log.
-    """
+    """Returns the log as a broker sees it after start-up. Raises CannotOpen without a .log."""
     if not partition.live:
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     if as_is:
@@ -190,8 +185,8 @@ def _is_rebuilt_or_fatal(segment: LogSegment, behaviour: ReleaseBehaviour) -> bo
 def describe_recovered(names: Sequence[str], *, is_assumed: bool = False) -> Message | None:
     """Returns a message that the named files are shown in their state after recovery.
 
-    Returns None if `names` is empty. If `is_assumed`, the message says that index.interval.bytes is
-    unknown, so the broker's recovery may write other entries than those shown.
+    Returns None without names. If `is_assumed`, the message says that index.interval.bytes is
+    unknown, so the broker's recovery may write other entries.
     """
     if not names:
         return None

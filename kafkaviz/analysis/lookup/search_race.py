@@ -33,27 +33,19 @@ DISKS = tuple(storage for name, storage in STORAGES.items() if name not in ("mem
 
 
 class RaceProbe(NamedTuple):
-    """A probe, and the memory pages that it reads.
-
-    Attributes:
-        cold_pages: the pages that are not in memory at this probe.
-    """
+    """A probe, and the memory pages that it reads."""
 
     slot: int
     pages: tuple[int, ...]
-    cold_pages: tuple[int, ...]
+    cold_pages: tuple[int, ...]  # those not in memory at this probe
 
 
 @dataclass(frozen=True)
 class RacedSearch:
-    """A search, its probes, and the pages in memory.
-
-    Attributes:
-        hot_pages: the pages in memory before the search, in ascending order.
-    """
+    """A search, its probes, and the pages in memory."""
 
     search: SlotSearch
-    hot_pages: tuple[int, ...]
+    hot_pages: tuple[int, ...]  # in memory before the search, ascending
     probes: tuple[RaceProbe, ...]
 
     @property
@@ -71,8 +63,7 @@ class SearchRace:
 
     Attributes:
         warm_from_slot: the first slot of the warm section. None: the index has no entries.
-        lagging: the searches (plain, warm) of a lagging reader, for a target before the warm
-            section. None: no such target.
+        lagging: the searches (plain, warm) of a lagging reader for a target before the warm section
     """
 
     kind: str
@@ -120,10 +111,7 @@ def race(
 ) -> SearchRace:
     """Runs both searches of a SearchRace in an index, for an offset or a timestamp in ms.
 
-    Args:
-        warm_bytes: the size of the warm section. Lessons use less than 8192 to show small indexes.
-        entries: how many of the first entries to use. None: all.
-        lagging_target: the target of a lagging reader.
+    `entries` limits the index to its first entries. Lessons use a small `warm_bytes`.
     """
     if kind == TIME:
         keys = KeyColumn(segment.time_slots["timestamp_ms"][:entries], 0)
@@ -168,8 +156,8 @@ def race_without_last_entry(
 ) -> SearchRace | None:
     """Returns the race without the index's last entry, to show what this entry changes.
 
-    `full_race` is the race with the last entry. Returns None if its target is not at the tail, or
-    if plain binary search waits for no page, or waits without the last entry too.
+    Returns None if the target of `full_race` is not at the tail, or if plain binary search waits
+    for no page, or waits without the last entry too.
     """
     if not full_race.is_at_tail or not full_race.plain.cold_pages or full_race.entries < 2:
         return None
@@ -188,7 +176,7 @@ def race_without_last_entry(
 def _clock(segment: SegmentView, kind: str) -> np.ndarray:
     """Returns the position of each entry's batch in the .log, ascending, int64.
 
-    If the positions are unknown, for example without a .log, the result is evenly spaced.
+    Unknown positions, for example without a .log, are evenly spaced.
     """
     offset_slots = segment.offset_slots
     time_slots = segment.time_slots
@@ -242,8 +230,8 @@ class WarmTargets:
             with plain binary search. None: no target is in the warm section.
         before_warm: a target before the warm section, preferably one that needs one probe more
             than with plain binary search. None: no target is before the warm section.
-        default: `tail` if the two searches for it need different numbers of probes or pages. If
-            not, `before_warm` under the same condition. None: neither.
+        default: `tail`, or else `before_warm`, if the two searches for it need different numbers of
+            probes or pages. None: neither.
         is_all_warm: whether the warm section is the whole index, so both searches are the same.
     """
 
@@ -256,11 +244,7 @@ class WarmTargets:
 def warm_range(
     keys: slots.Column, first: int, last: int, entry_bytes: int, *, warm_bytes: int
 ) -> tuple[int, int] | None:
-    """Returns the first and the last target whose search ends in the warm section.
-
-    Such a target is from `first` to `last`, and above the first key of the warm section. Returns
-    None if none exists.
-    """
+    """Returns the first and last target in [first, last] whose search ends in the warm section."""
     if not len(keys):
         return None
     warm_from = slots.first_warm_slot(len(keys), entry_bytes, warm_bytes)
@@ -304,11 +288,7 @@ def choose_targets(
 
 
 def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Returns a few targets that represent all targets from `first` to `last`, ascending.
-
-    `borders` are the targets at which the slots that a search reads may change. The result is
-    `first`, and all `borders` that are above `first` and at most `last`.
-    """
+    """Returns `first` and all `borders` up to `last`, where the slots of a search may change."""
     targets = np.append(borders[(borders > first) & (borders <= last)], first).astype(np.int64)
     targets.sort()  # np.unique takes six times as long for millions of targets
     return targets[np.diff(targets, prepend=first - 1) > 0]
@@ -317,10 +297,9 @@ def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
 def _pick_target(
     targets: np.ndarray, is_candidate: np.ndarray, *preferred: np.ndarray, share: float = 1.0
 ) -> int | None:
-    """Returns one of the candidates, or None if there is none.
+    """Returns a candidate in the first mask of `preferred` that has one, or any, or None.
 
-    Each of `preferred` is a mask of targets. The first mask that has candidates limits the choice.
-    `share` 0 returns the first candidate, 1 the last, 0.5 the middle.
+    `share` 0 returns the first of these candidates, 1 the last, 0.5 the middle.
     """
     for is_preferred in (*preferred, np.ones(len(targets), bool)):
         rows = np.flatnonzero(is_candidate & is_preferred)

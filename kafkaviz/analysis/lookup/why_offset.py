@@ -46,8 +46,7 @@ class SegmentTimes:
     Attributes:
         end_offset: the base offset of the next segment, or else the end offset of the log.
         largest_ms: the largest timestamp, by which Kafka chooses the segment.
-        is_file_time: whether `largest_ms` is the .log's modification time, because there are no
-            time entries.
+        is_file_time: `largest_ms` is the .log's modification time: there are no time entries.
         fate: "searched", "older" (`largest_ms` is below the target) or "later" (Kafka searches an
             earlier segment).
         batches: the batches of the segment. None: the .log was not read.
@@ -68,8 +67,7 @@ class OffsetExplanation:
     Attributes:
         answer: the record that Kafka returns, or None.
         closest: the record whose time is nearest to the target. None: no record was decoded.
-        older_batches: the number of batches after the answer with only records older than the
-            target.
+        older_batches: the number of batches after the answer with only older records.
         faults: faults in batches near the target. Kafka may not read these batches.
     """
 
@@ -89,10 +87,8 @@ def explain_offset(
 ) -> OffsetExplanation:
     """Explains the result of a lookup by timestamp.
 
-    Args:
-        batches: returns the batches of the segment with this base offset, or None to skip it.
-        records: returns the records of a batch, given the segment's base offset and the batch's
-            position.
+    `batches` takes a segment's base offset, and returns None to skip the segment. `records` takes
+    the base offset and a batch's position.
     """
     target_ms = cast(int, result.timestamp_ms)
     bases = [segment_view.base_offset for segment_view in log.segments]
@@ -146,7 +142,7 @@ def _closest(
 ) -> tuple[RecordTime | None, tuple[Message, ...]]:
     """Returns the record whose time is closest to the target, and the faults of damaged batches.
 
-    Decodes only the MAX_DECODED_BATCHES batches whose times are nearest to the target.
+    Decodes only the MAX_DECODED_BATCHES nearest batches.
     """
     read_segments = [segment for segment in segments if segment.batches is not None]
     nearest_batches = chain.from_iterable(_nearest(each, target_ms) for each in read_segments)
@@ -171,8 +167,7 @@ def _closest(
 def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]]:
     """Returns the batches in a segment whose times are nearest to the target, the nearest first.
 
-    Each batch is a tuple: the distance of its times from the target in ms, the segment's base
-    offset, and the batch's position.
+    Each is (distance of its times from the target in ms, base offset of the segment, position).
     """
     batches = cast(BatchTable, segment.batches)
     blocks = batches.blocks
