@@ -64,10 +64,8 @@ def predict_restart(
     Reads the whole .log of each segment that start-up recovers, and little of other files.
 
     Args:
-        find_config: returns the settings of a partition's log. None: use the settings in the
-            broker's files.
-        on_recovered: called for each recovered segment, with its directory, its base offset and a
-            RecoveredSegment.
+        find_config: None: as the settings in the broker's files.
+        on_recovered: called with the directory, the base offset and a RecoveredSegment of each.
 
     Raises:
         CannotOpen: a file cannot be read.
@@ -104,7 +102,7 @@ class RestartLog:
     Attributes:
         stray: why start-up considers the partition stray. None: not stray.
         replay_error: the exception from replaying the metadata log. None: no exception.
-        log_directory: the path of the log directory for display. None: no broker directory.
+        log_directory: its path for display. None: no broker directory.
     """
 
     partition: Partition
@@ -126,8 +124,7 @@ def own_file_steps(
 ) -> tuple[StartupStep, ...]:
     """Returns the steps before logs are loaded, caused by files outside partition directories.
 
-    Raises:
-        CannotOpen: a necessary file cannot be read.
+    Raises CannotOpen if a necessary file cannot be read.
     """
     main = metadata_directory(broker, properties)
     directories = [
@@ -191,12 +188,9 @@ def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = No
 
 
 def own_files(broker: Broker) -> OwnFiles:
-    """Returns the files outside partition directories that start-up reads.
+    """Returns the files outside partition directories that start-up reads in a log directory.
 
-    The broker must have only one log directory.
-
-    Raises:
-        CannotOpen: a necessary file cannot be read.
+    Raises CannotOpen if a necessary file cannot be read.
     """
     checkpoint_names = small_files.CHECKPOINT_WAY_OUTS
     limits = {names.META_PROPERTIES: file.PROPERTIES_BYTES, names.BOOTSTRAP: BOOTSTRAP_BYTES}
@@ -282,10 +276,8 @@ def restart_steps(
 ) -> tuple[StartupStep, ...]:
     """Returns the start-up steps for a log, as if the broker had no other.
 
-    simulate.startup.restart.join_steps combines the steps of all logs.
-
-    Raises:
-        CannotOpen: a necessary file cannot be read.
+    simulate.startup.restart.join_steps combines the steps of all logs. Raises CannotOpen if a
+    necessary file cannot be read.
     """
     behaviour = release_behaviour(release)
     steps = steps_of(stored_log(log), clean=clean, behaviour=behaviour, on_recovered=on_recovered)
@@ -445,8 +437,7 @@ def stray_reason(
 def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
     """Returns whether this node may be the only controller, with its metadata log lost.
 
-    Returns False if partitions may be missing too: the metadata log may then be in a log directory
-    that was not opened.
+    If partitions may be missing too, its log may be in a log directory that was not opened.
     """
     if image.topic_ids or image.problems or list(image.voters) not in ([], [broker.node_number]):
         return False
@@ -471,10 +462,8 @@ def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> Mes
 
 
 def misnamed_directories(broker: Broker) -> Iterator[str]:
-    """Yields the directories whose names make start-up fail.
-
-    LogManager deletes the clean-shutdown marker before it checks the names.
-    """
+    """Yields the directories whose names make start-up fail."""
+    # LogManager deletes the clean-shutdown marker before it checks the names
     passed_over = (*names.NO_PARTITIONS, names.CLEAN_SHUTDOWN)
     for directory in broker.log_directories:
         root = directory.path

@@ -25,10 +25,7 @@ def recovered_bases(
     """Returns the base offsets of the segments that start-up should recover.
 
     Start-up may recover fewer: it may fail, and it deletes the segments after one that lost bytes.
-
-    Args:
-        clean: whether the broker was shut down cleanly. None: unknown.
-        release: the release of the broker, such as (4, 3, 1). Empty: unknown.
+    `clean` is None, and `release` is empty, if unknown.
     """
     behaviour = release_behaviour(release or versions.NEWEST_RELEASE)
     bases = {
@@ -43,8 +40,7 @@ def recovered_bases(
 def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> RecoveryReason | None:
     """Returns why start-up rebuilds the indexes of a flushed segment, or None.
 
-    Raises:
-        CorruptBytes: an index is so damaged that start-up fails.
+    Raises CorruptBytes if an index is so damaged that start-up fails.
     """
     segment_view = log_view.view_segment(segment)
     return find_recovery_reason(
@@ -55,8 +51,8 @@ def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> Recover
 def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
     """Returns whether start-up recovers a segment because of an index.
 
-    Returns False if kafkaviz cannot read an index, because the broker may be able to read it.
-    Returns False if an index makes start-up fail, because nothing is recovered then.
+    Not if kafkaviz cannot read an index, because the broker may be able to read it, and not if an
+    index makes start-up fail, because nothing is recovered then.
     """
     try:
         return distrust_reason(segment, behaviour) is not None

@@ -27,8 +27,7 @@ class RestartForecast:
         snapshots: producer snapshots that are written or removed.
         epochs: leader-epoch files that are rewritten from the batches.
         created_replicas: empty directories that are created for assigned replicas.
-        possible_strays: directories that become stray unless a log directory that was not opened
-            shows otherwise.
+        possible_strays: directories that become stray unless an unopened log directory has them.
         is_unchanged: whether all recovered files keep their bytes.
     """
 
@@ -51,7 +50,6 @@ class RestartForecast:
 
 
 def forecast(restart: Restart, logs: int) -> RestartForecast:
-    """Returns the effects of a broker start-up in numbers."""
     cuts = [step for step in restart.steps if step.action == "truncate"]
     file_deletions = [step for step in restart.steps if step.action == "delete" and step.file]
     by_cause: dict[str, list[StartupStep]] = defaultdict(list)
@@ -119,9 +117,8 @@ class RecoveryReads:
     def seconds(self, bytes_per_second: float) -> tuple[float, float]:
         """Returns the shortest and the longest time to read these files, in seconds.
 
-        Longest: all threads together read `bytes_per_second`. Shortest: each thread reads
-        `bytes_per_second`, and one thread reads each log. If `threads` is None, there are as many
-        threads as logs.
+        Longest: all threads together read `bytes_per_second`. Shortest: each thread does, and reads
+        whole logs. If `threads` is None, there are as many as logs.
         """
         shared_bytes = self.log_bytes / self.threads if self.threads else 0
         shortest = max(shared_bytes, self.largest_log_bytes)
