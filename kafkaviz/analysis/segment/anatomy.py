@@ -29,13 +29,9 @@ NO_SLOT = np.zeros(0, int)
 
 @dataclass(frozen=True)
 class Tail:
-    """The bytes after the last complete batch.
+    """The bytes after the last complete batch."""
 
-    Attributes:
-        kind: "zeros" (preallocated), "torn" (begins like the next batch) or "garbage" (neither).
-    """
-
-    kind: str
+    kind: str  # "zeros" (preallocated), "torn" (begins like the next batch) or "garbage" (neither)
     position: int
     size_bytes: int
 
@@ -53,12 +49,8 @@ class Tail:
 def read_tail(log: FileInfo, end_position: int, last_offset: int | None) -> Tail | None:
     """Returns the bytes after the last complete batch of a log. None: it has no such bytes.
 
-    Args:
-        end_position: the end of the last complete batch.
-        last_offset: the last offset of that batch; None: no batch.
-
-    Raises:
-        CannotOpen: the .log cannot be read.
+    `end_position` and `last_offset` are those of that batch. Raises CannotOpen if the .log cannot
+    be read.
     """
     if end_position >= log.size_bytes:
         return None
@@ -91,7 +83,6 @@ class BatchCounts:
         newest_ms: the largest timestamp; negative: no batch has a timestamp.
         sizes: the different batch sizes in bytes, in ascending order. A .log of n bytes has at
             most √(2n) different sizes.
-        size_counts: the number of batches of each of these sizes.
         wrapped_magics: the magics of batches with an unknown record count.
     """
 
@@ -114,11 +105,9 @@ class BatchCounts:
 
     @property
     def is_without_time(self) -> bool:
-        """Whether no batch can have a timestamp: all have magic 0, or the log has no batches."""
-        return not set(self.magics) - {0}
+        return not set(self.magics) - {0}  # a batch of magic 0 has no timestamp
 
     def size_at(self, rank: int) -> int:
-        """Returns the size of the batch at a rank (0: the smallest batch)."""
         return int(self.sizes[np.searchsorted(np.cumsum(self.size_counts), rank, "right")])
 
     @property
@@ -226,11 +215,8 @@ def density(
 ) -> Density:
     """Returns how densely the entries of an .index cover the .log.
 
-    Args:
-        batches: the number of batches.
-        indexed_batches: the number of batches to which an entry points.
-        wrong_slots: the slots of wrong entries (`Links.wrong_entries`). The gaps before and after
-            a wrong entry do not count, and neither do gaps of 0 or fewer bytes.
+    The gaps before and after a wrong entry (`Links.wrong_entries`) do not count, and neither do
+    gaps of 0 or fewer bytes.
     """
     gap_bytes = gaps(entries)
     gap_bytes[wrong_slots] = 0
@@ -281,7 +267,7 @@ class Anatomy:
     def missed_offsets(self, slot: int) -> tuple[int, int] | None:
         """Returns the first and last offset that a search from this .index slot misses.
 
-        Returns None unless the entry is `Aim.PAST`: it points to a batch after the right one.
+        Returns None unless the entry is `Aim.PAST`.
         """
         links = self.links
         entries = self.index.entries
@@ -296,12 +282,8 @@ class Anatomy:
 def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> Anatomy:
     """Reads a segment and its existing indexes.
 
-    Args:
-        kept_rows: if the segment has more batches than this, the batches are not kept in memory,
-            but read again when needed.
-
-    Raises:
-        CannotOpen: a file cannot be read.
+    More than `kept_rows` batches are not kept in memory, but read again when needed. Raises
+    CannotOpen if a file cannot be read.
     """
     index = segment.offset_slots
     times = segment.time_slots

@@ -72,8 +72,7 @@ class BatchTable:
     def window(self, first: int, stop: int) -> np.ndarray:
         """Returns the existing rows from `first` to `stop` (exclusive).
 
-        Raises:
-            CannotOpen: the log cannot be read any more or has been replaced.
+        Raises CannotOpen if the log cannot be read any more or has been replaced.
         """
         first = max(0, first)
         stop = min(stop, self.count)
@@ -95,7 +94,7 @@ class BatchTable:
         return self.window(number, number + 1)[0]
 
     def all_rows(self) -> np.ndarray:
-        """Returns all rows at once. Use this only for logs that are known to be small."""
+        """Returns all rows at once, of a log that is known to be small."""
         return self.window(0, self.count)
 
     def row_before_byte(self, position: int) -> int:
@@ -126,7 +125,6 @@ class BatchTable:
 
     @property
     def known_ms(self) -> tuple[int, int] | None:
-        """The smallest and the largest timestamp; None: no batch has a timestamp."""
         whole_blocks = self.count // self.block_rows
         parts = self.blocks[:whole_blocks], summarize_blocks(self.block(whole_blocks))
         oldest_ms = min(int(part["oldest_ms"].min(initial=NO_MS)) for part in parts)
@@ -134,7 +132,6 @@ class BatchTable:
         return None if oldest_ms == NO_MS else (oldest_ms, newest_ms)
 
     def until(self, end_position: int) -> "BatchTable":
-        """Returns the batches that end at or before a position."""
         row = self.row_before_byte(end_position - 1)
         if row == NO_ROW:
             return replace(self, count=0)
@@ -145,12 +142,7 @@ class BatchTable:
 
 class BatchTableBuilder(BatchObserver[BatchTable]):
     def __init__(self, segment: LogSegment, kept_rows: int = KEPT_ROWS) -> None:
-        """Creates an empty table.
-
-        Args:
-            segment: the segment whose batches are passed to `observe`.
-            kept_rows: if there are more batches than this, none are kept in memory.
-        """
+        """Creates an empty table. More than `kept_rows` batches are not kept in memory."""
         self._segment = segment
         self._kept_rows = kept_rows
         self._count = self._end_position = 0
@@ -191,11 +183,7 @@ class BatchTableBuilder(BatchObserver[BatchTable]):
 
 
 def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> BatchTable:
-    """Reads a segment and returns its table. `BatchTableBuilder` explains the arguments.
-
-    Raises:
-        CannotOpen: the .log cannot be read.
-    """
+    """Reads a segment and returns its table. Raises CannotOpen if the .log cannot be read."""
     builder = BatchTableBuilder(segment, kept_rows)
     observe_scan(segment.full_scan(), builder)
     return builder.result()
@@ -211,8 +199,7 @@ def _extend(block: np.ndarray, more: np.ndarray) -> None:
 def _read_block(segment: LogSegment, borders: np.ndarray, count: int, block: int) -> np.ndarray:
     """Reads the rows of a block again.
 
-    Raises:
-        CannotOpen: the file has changed and no longer has these rows.
+    Raises CannotOpen if the file has changed and no longer has these rows.
     """
     start, stop = (int(position) for position in borders[block : block + 2])
     scan = segment.scan(

@@ -76,10 +76,7 @@ class ExistingIndexCost:
 
     Attributes:
         parts: the cost of looking up the base offset of each batch.
-        every_offset: the cost of looking up every offset.
-        timestamps: the cost of looking up timestamps.
         cold: device reads for looking up base offsets, if nothing is in memory.
-        gaps: the distances between the existing entries.
     """
 
     parts: SweepParts
@@ -98,10 +95,7 @@ class ExistingIndexCost:
         )
 
     def scaled(self, log_bytes: int, segments: int, first_lookups: int) -> "ExistingIndexCost":
-        """Returns the estimated cost for a larger log. `gaps` stays the same.
-
-        `SweepParts.scaled` explains the arguments.
-        """
+        """Returns the estimated cost for a larger log, with the same `gaps`; see SweepParts."""
         return replace(
             self,
             parts=self.parts.scaled(log_bytes, segments, first_lookups),
@@ -114,9 +108,7 @@ class ExistingIndexCost:
 class ExistingIndexSweeper(BatchObserver[bool]):
     """Counts lookups in a segment's existing indexes while its .log is read in chunks.
 
-    Args:
-        offsets: the entries of the .index, log.segment.OFFSET_ENTRY.
-        times: the entries of the .timeindex, log.segment.TIME_ENTRY.
+    `offsets` and `times` are arrays of OFFSET_ENTRY and TIME_ENTRY of log.segment.
     """
 
     def __init__(
@@ -154,12 +146,8 @@ class ExistingIndexSweeper(BatchObserver[bool]):
     def cost(self, columns: Columns, replay_cost: ExistingIndexCost) -> ExistingIndexCost:
         """Returns the cost of lookups in the existing index, once all batches were observed.
 
-        Also deletes the times in `columns`, to save memory.
-
-        Args:
-            columns: the columns of the complete segment.
-            replay_cost: the cost of the index that a replay of the segment writes. Sums that do
-                not depend on the index are the same in the result.
+        Also deletes the times in `columns`, to save memory. Sums that do not depend on the index
+        are those of `replay_cost`.
         """
         time_counter = self._count_times(columns)
         columns.forget_times()
@@ -250,10 +238,7 @@ class ExistingIndexSweeper(BatchObserver[bool]):
     def _clamped_floor(
         self, targets: np.ndarray, rows: np.ndarray, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the row and position of the batch at which each target's search starts.
-
-        No start is after the target's batch, which `rows` and `positions` give.
-        """
+        """Returns the `_floor` of each target, but not after its batch (`rows`, `positions`)."""
         start, position = self._floor(targets)
         return np.minimum(start, rows), np.minimum(position, positions)
 
@@ -268,12 +253,9 @@ class ExistingIndexSweeper(BatchObserver[bool]):
     ) -> None:
         """Counts the headers that are read if every offset in `batches` is looked up once.
 
-        Args:
-            rows: the row numbers of `batches` in the segment.
-            from_base: the rows and positions of the batches at which the lookups of base offsets
-                begin to read.
-            from_last: the same for each batch's last offset. This lookup may begin at the batch
-                itself, because the key of a batch's index entry is the last offset.
+        `from_base` has the rows and positions at which the lookups of base offsets begin to read,
+        and `from_last` those for last offsets. The latter may begin at the batch itself, because
+        the key of a batch's index entry is the last offset.
         """
         targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
         near = targets["near"] - targets["near_last"]
@@ -317,12 +299,8 @@ def measure_gaps(
 ) -> tuple[EntryGaps, np.ndarray]:
     """Measures the gaps between entries in a part of a log.
 
-    Args:
-        batches: the batches in this part.
-        entries: the positions of all entries of the index. A batch begins at each position.
-
-    Returns:
-        The gaps, and the slots of the entries before late gaps (`EntryGaps.late`); -1: no entry.
+    `entries` has the positions of all entries of the index, where batches begin. Returns the gaps,
+    and the slots of the entries before late gaps (`EntryGaps.late`); -1: no entry.
     """
     positions = batches["position"]
     slot = np.searchsorted(entries, positions, "left") - 1  # slot of the previous entry

@@ -89,29 +89,20 @@ class Links:
         return np.flatnonzero(~self.time_true)
 
     def own_slots(self, first: int, stop: int) -> np.ndarray:
-        """Returns the slot of the entry that points to each batch, or NONE.
-
-        The batches are the rows from `first` to `stop` (exclusive).
-        """
+        """Returns the slot of the entry that points to each row in [first, stop), or NONE."""
         slots = np.full(stop - first, NONE)
         start, end = np.searchsorted(self.indexed_rows, (first, stop))
         slots[self.indexed_rows[start:end] - first] = self.indexed_slots[start:end]
         return slots
 
     def search_slots(self, batches: BatchTable, first: int, stop: int) -> np.ndarray:
-        """Returns the slot at which the search for each batch's first offset starts.
-
-        The slot is NONE if the search starts at byte 0.
-        """
         least_offset = int(batches.row(first - 1)["last_offset"]) + 1 if first else self.base_offset
         return self.search_slots_of(batches.window(first, stop), least_offset)
 
     def search_slots_of(self, batches: np.ndarray, least_offset: int) -> np.ndarray:
         """Returns the slot at which the search for each batch's first offset starts, or NONE.
 
-        Args:
-            batches: consecutive batches.
-            least_offset: the least possible first offset of the first batch.
+        NONE: it starts at byte 0. `least_offset` is the least first offset of the first batch.
         """
         return np.searchsorted(self.keys, first_offsets(batches, least_offset), side="right") - 1
 
@@ -119,10 +110,7 @@ class Links:
 class LinkBuilder(BatchObserver[Links]):
     """Builds the links of a segment while its .log is read.
 
-    Args:
-        entries: the written slots of .index, log.segment.OFFSET_ENTRY.
-        times: the written slots of .timeindex, log.segment.TIME_ENTRY.
-        base_offset: the base offset of the segment.
+    `entries` and `times` are written slots, OFFSET_ENTRY and TIME_ENTRY of log.segment.
     """
 
     def __init__(self, entries: np.ndarray, times: np.ndarray, base_offset: int) -> None:
@@ -194,12 +182,7 @@ class LinkBuilder(BatchObserver[Links]):
         return self.links_of(np.ones(len(self._entries), bool), np.ones(len(self._times), bool))
 
     def links_of(self, is_entry: np.ndarray, is_time: np.ndarray) -> Links:
-        """Returns the links between the selected entries and the batches.
-
-        Args:
-            is_entry: a mask of the offset entries, shape (m,).
-            is_time: a mask of the time entries, shape (k,).
-        """
+        """Returns the links of the entries in two masks: of offset entries, and of time entries."""
         entries = self._entries[is_entry]
         times = self._times[is_time]
         entry_batch = self._entry_batch[is_entry]
@@ -263,10 +246,7 @@ def first_offsets(batches: np.ndarray, least_offset: int) -> np.ndarray:
     """Returns the first offset of each batch.
 
     A compressed wrapper of magic 0 or 1 does not store its first offset. For a wrapper, the result
-    is the lowest possible first offset.
-
-    Args:
-        least_offset: the least possible first offset of the first batch.
+    is the lowest possible first offset: `least_offset` if it is the first batch.
     """
     base_offsets = batches["base_offset"]
     least_offsets = np.append(least_offset, batches["last_offset"][:-1] + 1)[: len(batches)]
@@ -291,11 +271,8 @@ def aims_of(
 ) -> np.ndarray:
     """Returns the Aim of each entry in an .index.
 
-    Args:
-        entries: log.segment.OFFSET_ENTRY.
-        is_start: whether a batch starts at the position of each entry.
-        homes: the first batch whose last offset is at or above each entry's key, as BATCH_REF.
-        end_position: the end of the last batch.
+    `is_start` says whether a batch starts at the position of each entry. `homes` has, as BATCH_REF,
+    the first batch whose last offset is at or above its key. The batches end at `end_position`.
     """
     keys = entries["offset"]
     positions = entries["position"]
@@ -340,9 +317,7 @@ def _time_slots_of_entries(
 
     TimeIndex.maybeAppend writes a time entry only if there is a newer timestamp. If the newest
     record is the same for several offset entries, only the first of them has a time entry.
-
-    Args:
-        home_owner: the batch with the newest record up to `entry_home`, per offset entry.
+    `home_owner` is the batch with the newest record up to `entry_home`, per offset entry.
     """
     time_slots = np.full(len(entry_home), NONE)
     known_entries = np.flatnonzero(entry_home != NONE)

@@ -30,8 +30,7 @@ class Selection(NamedTuple):
     Attributes:
         offset: the requested offset as text; "": no offset was requested.
         row: the row of the batch; None: `why` is the reason.
-        slot: the slot of the .index to show, or NONE.
-        time: the slot of the .timeindex to show, or NONE.
+        slot, time: the slots of the .index and of the .timeindex to show, or NONE.
     """
 
     offset: str
@@ -129,10 +128,7 @@ def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
 
 
 def window_bytes(anatomy: Anatomy) -> int:
-    """Returns how many bytes of .log to show around a batch: enough for about five entries.
-
-    Without entries, this is the size of forty batches.
-    """
+    """Returns the bytes of .log to show around a batch: about five entries, or forty batches."""
     median = anatomy.density.gap_median_bytes
     batch = anatomy.counts.median_bytes
     return max(int(median * VISIBLE_ENTRIES) if median else 40 * batch, batch * 3 // 2)
