@@ -46,10 +46,7 @@ FOLLOWER_APPEND_BYTES = 1 << 20  # a follower appends up to replica.fetch.max.by
 
 
 def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
-    """Returns an array of TARGETS, one row per batch, for a lookup of every offset.
-
-    `batches` is an array of format.batch.BATCH. `is_end`: these are the segment's last batches.
-    """
+    """Returns the TARGETS of each batch for every offset. `is_end`: the segment ends with them."""
     base, last = (batches[name].astype(np.int64) for name in ("base_offset", "last_offset"))
     reads_next = (base != last) & by_base_offset
     reads_next[-1:] &= not is_end
@@ -72,7 +69,7 @@ def _count_base_offsets(
 def _count_every_offset(
     targets: np.ndarray, base: np.ndarray, last: np.ndarray, reads_next: np.ndarray
 ) -> None:
-    """Counts all offsets of each batch, even those that compaction removed, in `targets`."""
+    # all offsets of each batch count, even those that compaction removed
     offset_counts = np.where(base == UNKNOWN, 1, last - base + 1)
     targets["far"] = np.where(reads_next, offset_counts - 1, 0)
     targets["near"] = offset_counts - targets["far"]
@@ -97,11 +94,8 @@ def leap_to_entries(
 ) -> None:
     """Simulates all intervals, and counts all lookups between two entries at once.
 
-    Each append must be a single batch, and one offset is looked up per batch.
-
-    Args:
-        position_sums: the sum of the positions of all batches before each batch.
-        is_own: whether the offset to look up is the last of its batch.
+    Each append must be a single batch, and one offset is looked up per batch: the batch's last if
+    `is_own`. `position_sums` has the sum of the positions of all batches before each batch.
     """
     for number in range(len(intervals)):
         interval = intervals[number]
@@ -162,11 +156,8 @@ def scan_blocks(
 ) -> None:
     """Simulates all intervals batch by batch, one block of batches after another.
 
-    Args:
-        newest: the largest timestamp up to each batch.
-        opens: whether a batch is the first of its append.
-        closes: whether a batch is the last of its append.
-        headers: the histograms of all intervals. The histogram of interval k begins at `starts[k]`.
+    A batch `opens` and `closes` its append. `newest` is the largest timestamp up to each batch. The
+    histogram of interval k in `headers` begins at `starts[k]`.
     """
     for block in range(0, len(positions), _BLOCK):
         stop = min(block + _BLOCK, len(positions))
@@ -320,8 +311,8 @@ class Sweeper(BatchObserver[SweepParts]):
     ) -> None:
         """Takes the arguments of the function `sweep`, and `by_append`.
 
-        If `by_append`, the batches must have a column "append", used instead of `append_bytes`.
-        Batches that were appended together have the same number in this column.
+        If `by_append`, the batches have a column "append" instead of `append_bytes`, with the same
+        number for batches that were appended together.
         """
         self._intervals = np.unique(np.fromiter(intervals, np.int64))
         if len(self._intervals) and self._intervals[0] < 0:

@@ -28,10 +28,9 @@ MAX_GROWTH_ROWS = 1 << 18  # a column is extended by at most this many rows at o
 
 
 def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns two arrays: how many headers a lookup of each batch's base offset reads, and a mask.
+    """Returns how many headers a lookup of each base offset reads, and which batches have an entry.
 
-    The mask shows which batches have an entry. `batches` is an array of format.batch.BATCH or SIZES
-    with all batches of a segment.
+    `batches` is an array of format.batch.BATCH or SIZES with all batches of a segment.
     """
     columns = batches if batches.dtype == SIZES else sizes(batches)
     return _headers(
@@ -75,9 +74,8 @@ class Columns:
     Attributes:
         sizes: an array of SIZES, one row per batch.
         newest_ms: the largest timestamp up to each batch.
-        targets_ms: the first timestamps of the batches, ascending. Left out are batches without a
-            timestamp, those whose first timestamp compaction has replaced, and those whose first
-            timestamp is above the largest timestamps of all batches.
+        targets_ms: the first timestamps of the batches, ascending, without those that compaction
+            has replaced, or that are above the largest timestamps of all batches.
     """
 
     sizes: np.ndarray
@@ -163,12 +161,9 @@ def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
 def find_answers(
     sizes: np.ndarray, newest: np.ndarray, targets: np.ndarray, row: int, position: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns, for each target, the row and the byte position of the batch that a lookup finds.
+    """Returns the row and the position of the batch that a lookup of each target finds.
 
-    Args:
-        newest: a value per batch: the largest timestamp in it and in all batches before it.
-        targets: ascending timestamps.
-        row, position: the batch at which the search for the first target starts.
+    `newest` is as in Columns, targets ascend, and the first search starts at `row`, `position`.
     """
     rows, positions = np.empty((2, len(targets)), np.int64)
     for number in range(len(targets)):
