@@ -68,11 +68,9 @@ class RemoteSegmentRetention:
 
     Attributes:
         until_ms: the time until which the segment is too young for retention.ms.
-        gone_ms: the time until which this segment or an earlier one is too young. None: no time
-            limit, or an age is unknown.
+        gone_ms: the same for this segment and all earlier ones. None: no limit, or an unknown age.
         blocked_by: the first offset of an earlier segment that delays the deletion. None: no delay.
-        more_bytes: how many bytes must be appended before retention.bytes deletes the segment.
-            None: no such limit.
+        more_bytes: the bytes to append until retention.bytes deletes it. None: no such limit.
     """
 
     segment: TieredSegment
@@ -93,8 +91,7 @@ class RemoteRetention:
 
     Attributes:
         limits: the limits of the complete log, local and remote.
-        local_bytes: the size of the local segments that are not uploaded. retention.bytes limits
-            `local_bytes` plus `remote_bytes`.
+        local_bytes: the size of the local segments that are not uploaded.
         remote_bytes: the size of the remote segments, without those that Kafka does not count.
         next_log_start: the log start offset that the pass sets. None: it stays the same.
         doubled_segments: the first offsets of segments that this pass keeps, but a new leader
@@ -120,10 +117,7 @@ class RemoteRetention:
 
 
 def remote_retentions(plan: CheckPlan, state: TieredState) -> tuple[RemoteRetention, ...]:
-    """Returns the result of the next retention pass per topic-partition with metadata and a log.
-
-    Returns an empty tuple if part of the metadata could not be read.
-    """
+    """Returns the next pass over each log with metadata; () if part of that could not be read."""
     if not state.is_metadata_whole:
         return ()
     retentions = []
@@ -149,8 +143,8 @@ def remote_retentions(plan: CheckPlan, state: TieredState) -> tuple[RemoteRetent
 def remote_limits(settings: Settings, topic: str) -> RetentionLimits:
     """Returns the limits for a topic's complete log, local and remote.
 
-    If remote.storage.enable is false, the limits delete nothing.
-    cleanup.policy is not checked: Kafka accepts remote.storage.enable only with "delete".
+    If remote.storage.enable is false, they delete nothing. Kafka accepts it only with the
+    cleanup.policy "delete", which is not checked.
     """
     is_enabled = settings.find(topic, "remote.storage.enable")
     retention_ms = settings.find(topic, "retention.ms")
@@ -251,10 +245,7 @@ class _RetentionPass:
         return dict(zip(epochs, self.epochs[1:], strict=False))
 
     def fits_epochs(self, segment: TieredSegment) -> bool:
-        """Returns whether a segment's leader epochs fit those of the log.
-
-        The rule is RemoteLogManager.isRemoteSegmentWithinLeaderEpochs.
-        """
+        """Returns whether a segment's epochs fit (RemoteLogManager.isRemoteSegmentWithinLeaderEpochs)."""
         own = _epochs_with_records(sorted(segment.leader_epochs.items()))
         first_epoch = self.epochs[0][0]
         last_epoch = self.epochs[-1][0]

@@ -36,16 +36,11 @@ MULTIPART_REQUESTS = 2  # one begins the upload and one completes it
 
 @dataclass(frozen=True, kw_only=True)
 class StoredSegments:
-    """How the segments of a topic-partition are stored.
-
-    Attributes:
-        objects: the mean number of objects per segment.
-        log_share: the size of stored logs divided by the size of the .log files.
-    """
+    """How the segments of a topic-partition are stored."""
 
     layout: str
-    objects: float
-    log_share: float
+    objects: float  # mean number per segment
+    log_share: float  # the size of stored logs divided by the size of the .log files
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +48,12 @@ class RollSize:
     """The modelled cost of one value of segment.bytes.
 
     Attributes:
-        rolled_bytes: the size of a closed segment; less than `segment_bytes` if segment.ms is
-            reached first.
-        fill_ms: the time from a segment's first record to its roll. The upload comes after the
-            roll.
-        put_requests_per_day: upload requests. There is one per object, and more for a large object
-            in Aiven's layout.
-        objects_kept: the number of objects in the store once retention deletes as many per day as
-            are uploaded. None: no limit, or unknown.
+        rolled_bytes: the size of a closed segment, less if segment.ms is reached first.
+        fill_ms: the time from a segment's first record to its roll, after which it is uploaded.
+        put_requests_per_day: upload requests: one per object, more for a large one in Aiven's
+            layout.
+        objects_kept: the number of objects once retention deletes as many per day as are uploaded.
+            None: no limit, or unknown.
     """
 
     segment_bytes: int
@@ -77,17 +70,12 @@ class RollSize:
 
 @dataclass(frozen=True, kw_only=True)
 class RollSizes:
-    """The cost of several values of segment.bytes for one topic-partition.
-
-    Attributes:
-        bytes_per_day: the .log bytes written per day, measured on the uploaded segments.
-        stored: how segments are stored. None: the store has no complete segment.
-    """
+    """The cost of several values of segment.bytes for one topic-partition."""
 
     partition: str
     topic_id: str | None
-    bytes_per_day: float
-    stored: StoredSegments | None
+    bytes_per_day: float  # of .log files, measured on the uploaded segments
+    stored: StoredSegments | None  # None: the store has no complete segment
     segment_ms: int | None
     sizes: tuple[RollSize, ...]
 
@@ -103,10 +91,7 @@ class RollLimits:
 
 
 def roll_sizes(plan: CheckPlan | None, state: TieredState) -> tuple[RollSizes, ...]:
-    """Returns RollSizes for each topic-partition whose growth is known.
-
-    Settings are unknown if `plan` is None, because only the store is given.
-    """
+    """Returns RollSizes where the growth is known. Settings are unknown if `plan` is None."""
     results = []
     for partition in state.partitions:
         limits = RollLimits()
@@ -134,10 +119,7 @@ def _positive_or_none(value: Value) -> int | None:
 
 
 def partition_roll_sizes(partition: TieredPartition, limits: RollLimits) -> RollSizes | None:
-    """Returns the cost of today's segment.bytes and of each value in CANDIDATES, ascending.
-
-    Returns None if the growth is unknown.
-    """
+    """Returns the cost of today's segment.bytes and of CANDIDATES; None if growth is unknown."""
     bytes_per_day = growth(partition.segments)
     if not bytes_per_day:
         return None

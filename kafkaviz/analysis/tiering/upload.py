@@ -84,10 +84,8 @@ class UploadRules:
 
     Attributes:
         is_enabled: whether the topic has remote storage. None: unknown.
-        lag_ms: remote.copy.lag.ms; if that is -1, the local retention limit. 0: upload at once.
-            -1 (no limit either): age never allows an upload.
-        lag_bytes: remote.copy.lag.bytes; if that is -1, the local retention limit. 0: upload at
-            once. -1 (no limit either): size never allows an upload.
+        lag_ms, lag_bytes: remote.copy.lag.ms and remote.copy.lag.bytes; if that is -1, the local
+            retention limit. 0: upload at once. -1 (no limit either): it never allows an upload.
     """
 
     is_enabled: bool | None = True
@@ -104,8 +102,7 @@ class UploadFacts:
         segments: the local segments, by base offset. The last segment is active.
         snapshots: the offsets in the names of the producer snapshots.
         epochs: pairs (leader epoch, first offset) in leader-epoch-checkpoint. None: unreadable.
-        last_stable_offset: the last stable offset or the high watermark in the checkpoint,
-            whichever is smaller. None: no checkpoint has a high watermark.
+        last_stable_offset: at most the high watermark in the checkpoint. None: there is none.
         highest_remote_offset: the last uploaded offset. -1: nothing is uploaded. None: unknown.
     """
 
@@ -147,8 +144,8 @@ class PartitionUpload:
 
     Attributes:
         is_leader: whether the metadata log names this broker as the leader. None: unknown.
-        kept_segments: the base offsets of segments that local retention keeps only because they
-            are not uploaded (KAFKA-19952).
+        kept_segments: the base offsets of segments that local retention keeps only because they are
+            not uploaded (KAFKA-19952).
     """
 
     partition: str
@@ -285,11 +282,7 @@ def partition_upload(
     highest_remote_offset: int | None,
     is_leader: bool | None = None,
 ) -> PartitionUpload:
-    """Returns which local segments of a partition can be uploaded. Reads no records.
-
-    Raises:
-        KafkavizError: a file cannot be read.
-    """
+    """Returns which local segments can be uploaded. Raises KafkavizError for unreadable files."""
     partition = partition.without_remote()
     log = read_log_state(
         partition, now_ms=plan.now_ms, producer_expiration_ms=plan.producer_expiration_ms
@@ -334,7 +327,6 @@ def partition_upload(
 def upload_rules(
     plan: CheckPlan, partition: Partition, limits: RetentionLimits | None = None
 ) -> UploadRules:
-    """Returns the settings that decide about the uploads of a partition."""
     release = plan.assumed_release.release
     topic = partition.topic
     if not versions.TIERED_STORAGE.applies_to(release):
@@ -443,11 +435,7 @@ def _decide(
 
 
 def _lagging_segments(facts: UploadFacts, rules: UploadRules) -> set[int]:
-    """Returns the base offsets of segments whose upload must wait.
-
-    They wait for remote.copy.lag.ms or remote.copy.lag.bytes. The rule is isEligibleForUpload of
-    4.4.0.
-    """
+    """Returns the base offsets of segments that isEligibleForUpload of 4.4.0 lets wait."""
     if rules.lag_ms == 0 or rules.lag_bytes == 0:
         return set()
     first_offset = facts.log_start_offset

@@ -59,10 +59,8 @@ def judge(
 ) -> Hold:
     """Returns whether an open transaction hangs, and when its coordinator will abort it.
 
-    Args:
-        partition: the topic-partition, such as "payments-0".
-        states: the result of `read_states`.
-        newest_ms: the newest time in the opened files, used as the present.
+    `partition` is its name, such as "payments-0". `states` are from `read_states`. The newest time
+    in the opened files (`newest_ms`) is the present.
     """
     open_ms = None
     if transaction.start_ms is not None and transaction.begins_before_log is False:
@@ -87,11 +85,7 @@ def judge(
 
 
 def _logs(broker: Broker) -> Iterator[Partition]:
-    """Yields the partitions that may have the records of __transaction_state.
-
-    If a single partition was opened, these are the __transaction_state partitions next to it.
-    Otherwise these are all partitions of the broker.
-    """
+    """Yields the broker's partitions, or the __transaction_state partitions next to a lone one."""
     if not broker.is_lone:
         yield from broker.partitions
         return
@@ -102,10 +96,9 @@ def _logs(broker: Broker) -> Iterator[Partition]:
 
 
 def read_states(broker: Broker) -> dict[int, CoordinatorState] | None:
-    """Returns the newest state of each producer, by producer id.
+    """Returns the newest state of each producer, by id; None without __transaction_state.
 
-    Returns None if __transaction_state is missing. Reads at most MAX_BYTES, and a damaged segment
-    only up to the first fault.
+    Reads at most MAX_BYTES, and a damaged segment only up to the first fault.
     """
     states: dict[str, CoordinatorState] = {}
     is_there = False

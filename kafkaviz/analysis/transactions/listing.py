@@ -58,7 +58,6 @@ class Outcome(StrEnum):
 
 
 def name_producer(producer_id: int, transactional_id: str | None) -> Message:
-    """Returns a text with the producer's id, and with its transactional.id if known."""
     if transactional_id is None:
         return message("finding.producer", producer=producer_id)
     return message("finding.transactional_producer", producer=producer_id, id=transactional_id)
@@ -98,11 +97,7 @@ class Transaction:
 
 
 def abort_command(partition: str, first_offset: int) -> str:
-    """Returns the command that aborts a hanging transaction on brokers since 3.0.
-
-    Args:
-        partition: a partition directory, such as "payments-0".
-    """
+    """Returns the command that aborts a hanging transaction on brokers since 3.0."""
     return f"{_abort_partition(partition)} --start-offset {first_offset}"
 
 
@@ -110,11 +105,8 @@ def abort_command_before_3_0(partition: str, producer: np.void) -> str:
     """Returns the command that aborts a hanging transaction on brokers before 3.0.
 
     The command is a tool of Kafka 3.0. It must name the producer, because an older broker cannot
-    find the producer by the first offset.
-
-    Args:
-        producer: a row of producer_snapshot.PRODUCER. If its coordinator epoch is unknown, the
-            command has epoch 0.
+    find it by the first offset. `producer` is a row of producer_snapshot.PRODUCER. The command has
+    epoch 0 if its coordinator epoch is unknown.
     """
     coordinator_epoch = max(0, int(producer["coordinator_epoch"]))
     return (
@@ -146,9 +138,8 @@ class Hold:
     Attributes:
         open_ms: the time from the transaction's first batch to the newest time in the opened files;
             None if the first batch is not in the opened files.
-        coordinator_state: the state in the producer's newest record; None if no record was found.
-        timeout_ms: the transaction timeout in the producer's newest record.
-        coordinator_start_ms: the time when the transaction started, according to that record.
+        coordinator_state, timeout_ms, coordinator_start_ms: as in the producer's newest record;
+            None if no record was found.
         until_ms: when the coordinator aborts the transaction; None if it is not ongoing.
     """
 
@@ -165,13 +156,12 @@ class PartitionTransactions:
     """The transactions of a partition. An offset is None if Kafka could not compute it.
 
     Attributes:
-        may_go_on: whether the opened files may lack the active segment. If so, `log_end` is the
-            end of the opened files, and `last_stable_offset` and `held_by` are None.
+        may_go_on: whether the opened files may lack the active segment. If so, `log_end` is their
+            end, and `last_stable_offset` and `held_by` are None.
         held_by: the open transaction that begins at the last stable offset.
         hold: the coordinator's view of `held_by`, from `transactions.coordinator.judge`.
         transactions: all open transactions and the last LISTED_TRANSACTIONS others, by first
             offset.
-        counts: the number of all transactions by outcome.
         markers_alone: the number of markers of transactions without a record in the opened files.
         problem: a fault that makes attributes unknown or wrong: the log or a .txnindex could not be
             read to its end, or a broker would truncate the log. None: no fault.
@@ -290,8 +280,7 @@ def start_ms(row: np.void) -> int:
 class _IndexedAborts:
     """The aborted transactions in a .txnindex. There are none if `problem` is set.
 
-    An entry has the first offset of a transaction, even if retention or compaction removed the
-    transaction's first records.
+    An entry has a transaction's first offset, even if its first records were removed.
     """
 
     def __init__(self, segment: LogSegment) -> None:
@@ -353,8 +342,8 @@ def open_committed_log(
 def may_go_on(partition: Partition) -> bool:
     """Returns whether the opened files may lack the active segment of the log.
 
-    True if only remote segments were opened. Also true if single files of segments were opened,
-    and their folder is not a partition's directory or has a later .log.
+    True if only remote segments were opened, or single files of segments from a folder that is not
+    a partition's directory or has a later .log.
     """
     folder = lone_files.folder_of(partition.path)
     if partition.is_remote_alone:
@@ -386,7 +375,7 @@ def list_transactions(
     `open_committed_log` explains the other arguments.
 
     Args:
-        transactional_ids: the transactional id of each producer, by producer id.
+        transactional_ids: by producer id.
         on_progress: called with the directory's name and the share (0 to 1) that has been read.
 
     Raises:
@@ -474,7 +463,7 @@ def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _
 def _take_segment(
     scan: _TransactionScan, segment: LogSegment, aborted: _IndexedAborts
 ) -> Message | None:
-    """Adds a segment's batches to the scan. Returns why the segment is unreadable, or None."""
+    """Adds a segment's batches to the scan, and returns why it is unreadable, or None."""
     scan.end_offset = max(scan.end_offset, segment.base_offset)
     try:
         with file.reader(segment.log.path) as read:

@@ -110,7 +110,6 @@ class IndexStep:
     """A .txnindex entry that the broker reads.
 
     Attributes:
-        segment_base_offset: the base offset of the segment with this .txnindex.
         last_offset: the offset of the abort marker.
         ends_search: whether the entry's last stable offset is at or above the upper bound. If so,
             no later entry can overlap the fetched range.
@@ -141,8 +140,7 @@ class FetchedBatch:
         first_offset: the first offset that the consumer uses. A fetch returns whole batches, so the
             first batch may begin below the fetch offset.
         producer_id: -1 if the batch has no producer id.
-        newly_aborted: the returned transactions that begin at or below `last_offset` and are not
-            in `newly_aborted` of an earlier batch.
+        newly_aborted: the returned transactions that begin up to here, without those listed before.
         ends: whether this batch is a commit or an abort marker; None for other batches.
     """
 
@@ -164,7 +162,6 @@ class CommittedFetch:
 
     Attributes:
         segment_base_offset: the segment from which bytes are read; None: nothing is read.
-        position: the position of the fetched bytes in the .log of that segment.
         upper_bound_offset: transactions that begin at or above this offset are not returned.
         bound_slot: the slot of the .index entry that gives `upper_bound_offset`, or None.
         steps: the last LISTED_STEPS .txnindex entries that the broker reads.
@@ -172,7 +169,6 @@ class CommittedFetch:
         batches: the first LISTED_BATCHES complete batches.
         may_go_on: whether the opened files may lack the active segment. If so, the fetch is
             computed as if the log ended with the opened files.
-        next_offset: the offset of the consumer's next fetch.
         error: the exception that the consumer throws after `batches`; None: no exception.
     """
 
@@ -199,7 +195,7 @@ class CommittedFetch:
 
     @property
     def delivered(self) -> tuple[tuple[int, int], ...]:
-        """The ranges (first offset, last offset) of records that reach the application."""
+        """The ranges (first, last) of records that reach the application."""
         return self._ranges(BatchFate.DELIVERED)
 
     @property
@@ -430,10 +426,7 @@ def count_offsets(runs: Iterable[OffsetRun]) -> Mapping[OffsetFate, int]:
 def read_runs(
     segment: Segment, transactions: PartitionTransactions, first_offset: int, end_offset: int
 ) -> tuple[OffsetRun, ...]:
-    """Returns how a consumer treats each offset in a range, as OffsetRuns without gaps.
-
-    The result is empty if the last stable offset is unknown.
-    """
+    """Returns how a consumer treats each offset; () if the last stable offset is unknown."""
     if transactions.last_stable_offset is None:
         return ()
     builder = _RunBuilder(first_offset)
@@ -460,7 +453,6 @@ class _RunBuilder:
         self.end_offset = first_offset
 
     def append(self, end_offset: int, fate: OffsetFate) -> None:
-        """Adds a run up to `end_offset`. If the last run has the same fate, makes it longer."""
         if end_offset <= self.end_offset:
             return
         first_offset = self.end_offset
