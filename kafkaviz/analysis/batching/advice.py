@@ -64,40 +64,28 @@ class TopicQuota:
 
 @dataclass(frozen=True, kw_only=True)
 class SampleExtent:
-    """How much of a topic was read.
-
-    Attributes:
-        window_bytes: the size of the batches whose headers were read.
-        stored_bytes: the size of the batches whose records were decompressed.
-        plain_bytes: the size of these records after decompression.
-        skipped: the number of batches whose records were not read, by reason; see RecordSample.
-    """
+    """How much of a topic was read."""
 
     log_bytes: int
-    window_bytes: int
-    stored_bytes: int
-    plain_bytes: int
+    window_bytes: int  # of the batches whose headers were read
+    stored_bytes: int  # of the batches whose records were decompressed
+    plain_bytes: int  # of these records after decompression
     batches: int
     records: int
     windows: int
     is_whole: bool
-    skipped: Mapping[str, int]
+    skipped: Mapping[str, int]  # batches whose records were not read, by reason as in RecordSample
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchingAnswer:
-    """The advice for one topic, and the measurements that led to the advice.
-
-    Attributes:
-        merging: the sample's sizes with other linger.ms and batch.size. None: no records.
-        packed: the sample's sizes with each codec. Empty: no records.
-    """
+    """The advice for one topic, and the measurements that led to the advice."""
 
     name: str
     sample: SampleExtent
     facts: BatchFacts
-    merging: Merging | None
-    packed: tuple[PackedCodec, ...]
+    merging: Merging | None  # sizes with other linger.ms and batch.size; None: no records
+    packed: tuple[PackedCodec, ...]  # sizes with each codec; empty: no records
     batches: BatchAdvice
     codec: CodecAdvice
 

@@ -65,21 +65,15 @@ _KEPT_FLAGS = CODEC_MASK | LOG_APPEND_TIME | TRANSACTIONAL
 
 @dataclass(frozen=True, kw_only=True)
 class MergedBatches:
-    """Counts and sizes of sampled records after they were merged into larger batches.
+    """Counts and sizes of sampled records after they were merged into larger batches."""
 
-    Attributes:
-        batches: the number of batches, including transaction markers.
-        plain_bytes: the size of the records before compression.
-        headers_mean: mean headers that a lookup of a base offset reads. NaN without batches.
-    """
-
-    batches: int
+    batches: int  # including transaction markers
     records: int
-    plain_bytes: int
+    plain_bytes: int  # of the records before compression
     log_bytes: int
     header_bytes: int
     index_entries: int
-    headers_mean: float
+    headers_mean: float  # headers that a lookup of a base offset reads; NaN without batches
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -73,20 +73,15 @@ class DecidedLog:
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionCompaction:
-    """A compacted log, the cleaner's decision about it, and the result of the cleaning.
-
-    Attributes:
-        cleaned: the result of one cleaning; None: the log would not be cleaned, or `error` is set.
-        error: the exception that Kafka's cleaner would throw; None: no exception.
-    """
+    """A compacted log, the cleaner's decision about it, and the result of the cleaning."""
 
     partition: str
     log_directory: str | None
     decision: CleaningDecision
     settings: Mapping[str, SettingValue]
     oldest_transaction: OpenTransaction | None
-    cleaned: Cleaning | None = None
-    error: str | None = None
+    cleaned: Cleaning | None = None  # None: the log would not be cleaned, or `error` is set
+    error: str | None = None  # the exception that Kafka's cleaner would throw
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,8 +246,7 @@ def _unread(partition: str, log_directory: str | None, error: KafkavizError) -> 
 def compacted_partitions(plan: CheckPlan) -> list[Partition]:
     """Returns the current partitions of compacted topics.
 
-    Raises:
-        CannotOpen: a single partition was opened, and it is not compacted.
+    Raises CannotOpen if a single partition was opened, and it is not compacted.
     """
     partitions = [
         partition

@@ -73,19 +73,13 @@ class CleanableSegment:
 
 @dataclass(frozen=True, kw_only=True)
 class LogFacts:
-    """The facts about a log that determine whether it is cleaned.
+    """The facts about a log that determine whether it is cleaned."""
 
-    Attributes:
-        segments: one or more, by base offset; the last one is active.
-        last_stable_offset: the lower of the high watermark and the first offset of the oldest open
-            transaction.
-    """
-
-    segments: Sequence[CleanableSegment]
+    segments: Sequence[CleanableSegment]  # one or more, by base offset; the last one is active
     log_start_offset: int
     log_end_offset: int
     high_watermark: int
-    last_stable_offset: int
+    last_stable_offset: int  # at most the high watermark and the start of any open transaction
 
     @property
     def active_base_offset(self) -> int:
@@ -251,18 +245,12 @@ class OpenTransaction:
 
 @dataclass(frozen=True, kw_only=True)
 class LogState:
-    """A partition's log as a running broker sees it.
+    """A partition's log as a running broker sees it."""
 
-    Attributes:
-        views: the segments, by base offset; the last one is active.
-        producers: the producers that a broker remembers, an array of producer_snapshot.PRODUCER.
-        oldest_transaction: the open transaction that began first; None: none is open.
-    """
-
-    views: Sequence[SegmentView]
+    views: Sequence[SegmentView]  # by base offset; the last one is active
     facts: LogFacts
-    producers: np.ndarray
-    oldest_transaction: OpenTransaction | None
+    producers: np.ndarray  # those that a broker remembers, as producer_snapshot.PRODUCER
+    oldest_transaction: OpenTransaction | None  # the open transaction that began first
 
 
 def read_log_state(

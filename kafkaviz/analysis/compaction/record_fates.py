@@ -82,26 +82,17 @@ GOES = (Fate.TOMBSTONE_DUE, Fate.REPLACED, Fate.ABORTED, Fate.MARKER_DUE, Fate.K
 
 @dataclass(frozen=True, kw_only=True)
 class KeyRecord:
-    """A record of a key.
+    """A record of a key."""
 
-    Attributes:
-        segment: the base offset of the segment.
-        position: the position of the record's batch.
-        size_bytes: the uncompressed size of the record.
-        value_bytes: the size of the value; None for a tombstone.
-        delete_horizon_ms: that of the record's batch, or None.
-        replaced_by: the offset of the key's next record that is not aborted; None for the last one.
-    """
-
-    segment: int
-    position: int
+    segment: int  # its base offset
+    position: int  # of the record's batch
     offset: int
     timestamp_ms: int
-    size_bytes: int
-    value_bytes: int | None
+    size_bytes: int  # before compression
+    value_bytes: int | None  # None for a tombstone
     is_aborted: bool
-    delete_horizon_ms: int | None
-    replaced_by: int | None = None
+    delete_horizon_ms: int | None  # of the record's batch
+    replaced_by: int | None = None  # the offset of the key's next record that is not aborted
     fate: Fate = Fate.LATEST
 
 
@@ -115,17 +106,12 @@ class UnreadPart:
 
 @dataclass(frozen=True, kw_only=True)
 class KeyStory:
-    """The records of one key, ordered by offset.
-
-    Attributes:
-        records: the last LISTED_RECORDS records of the key.
-        record_count: the number of all records of the key.
-    """
+    """The records of one key, ordered by offset."""
 
     key: bytes
     log: DecidedLog
-    records: tuple[KeyRecord, ...]
-    record_count: int
+    records: tuple[KeyRecord, ...]  # the last LISTED_RECORDS records of the key
+    record_count: int  # the number of all
     unread_from: UnreadPart | None = None
 
     @property
@@ -346,19 +332,13 @@ def find_key(
 
 @dataclass(frozen=True, kw_only=True)
 class LogRecord(KeyRecord):
-    """A record of a log.
-
-    Attributes:
-        marker: the type of a control record, such as "COMMIT"; None for other records.
-        new_horizon_ms: the delete horizon after the cleaning; None: the record has none.
-        is_mapped: whether the cleaner's map has the offset of this record for the key.
-    """
+    """A record of a log."""
 
     key: bytes | None
     value: bytes | None
-    marker: str | None
-    new_horizon_ms: int | None = None
-    is_mapped: bool = False
+    marker: str | None  # the type of a control record, such as "COMMIT"
+    new_horizon_ms: int | None = None  # the delete horizon after the cleaning
+    is_mapped: bool = False  # whether the cleaner's map has this offset for the key
 
     @property
     def is_tombstone(self) -> bool:

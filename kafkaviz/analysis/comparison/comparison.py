@@ -116,18 +116,12 @@ DISPLAY_ORDER = (
 
 @dataclass(frozen=True)
 class Lag:
-    """How far one side's log ends before the other side's log.
+    """How far one side's log ends before the other side's log."""
 
-    Attributes:
-        side: the side with the lower log end, "a" or "b".
-        size_bytes: the size of the batches that this side lacks.
-        time_ms: between the largest timestamps; None: a side has no timestamp.
-    """
-
-    side: str
+    side: str  # the one with the lower log end, "a" or "b"
     offsets: int
-    size_bytes: int
-    time_ms: int | None
+    size_bytes: int  # of the batches that this side lacks
+    time_ms: int | None  # between the largest timestamps; None: a side has no timestamp
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,18 +201,12 @@ class PartitionComparison:
 
 @dataclass(frozen=True)
 class BrokerComparison:
-    """The result of comparing two directories.
+    """The result of comparing two directories."""
 
-    Attributes:
-        sources: the path of each side; several paths are separated by commas.
-        start: the changes from a to b; None: a and b are not one directory at two times.
-        problems: the partitions on either side that could not be read.
-    """
-
-    sources: tuple[str, str]
+    sources: tuple[str, str]  # the path of each side; several paths are separated by commas
     partitions: tuple[PartitionComparison, ...]
-    start: StartComparison | None = None
-    problems: tuple[Problem, ...] = ()
+    start: StartComparison | None = None  # None: a and b are not one directory at two times
+    problems: tuple[Problem, ...] = ()  # the partitions on either side that could not be read
 
     @property
     def counts(self) -> dict[Relation, int]:

@@ -55,16 +55,11 @@ class LookupReads(NamedTuple):
 
 @dataclass(frozen=True)
 class LookupComparison:
-    """An example lookup, and the mean cost of all lookups. Pairs have one value per index.
+    """An example lookup, and the mean cost of all lookups. Pairs have one value per index."""
 
-    Attributes:
-        target_offset: the offset in the example, the lowest key that only one side has.
-        mean_headers: headers read per lookup, if each batch's first offset is looked up once.
-    """
-
-    target_offset: int
+    target_offset: int  # in the example, the lowest key that only one side has
     reads: tuple[LookupReads, LookupReads]
-    mean_headers: tuple[float, float]
+    mean_headers: tuple[float, float]  # if each batch's first offset is looked up once
 
 
 @dataclass(frozen=True, kw_only=True)

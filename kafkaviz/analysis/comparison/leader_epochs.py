@@ -53,18 +53,13 @@ class EpochEndOffset:
 
 @dataclass(frozen=True)
 class EpochHistory:
-    """The leader epochs of one replica.
+    """The leader epochs of one replica."""
 
-    Attributes:
-        entries: (epoch, start offset) pairs, both ascending.
-        is_from_batches: leader-epoch-checkpoint is missing or unreadable.
-    """
-
-    entries: tuple[tuple[int, int], ...]
+    entries: tuple[tuple[int, int], ...]  # (epoch, start offset), both ascending
     log_start_offset: int
     log_end_offset: int
     high_watermark: int | None = None
-    is_from_batches: bool = False
+    is_from_batches: bool = False  # because leader-epoch-checkpoint is missing or unreadable
 
     @property
     def latest(self) -> int:
@@ -116,38 +111,24 @@ class EpochHistory:
 
 @dataclass(frozen=True)
 class TruncationStep:
-    """A request of the follower, the leader's answer, and the effect.
+    """A request of the follower, the leader's answer, and the effect."""
 
-    Attributes:
-        epoch: the epoch that the follower sends; None if the follower has no epoch.
-        fetch_offset: the follower's log end before the step.
-        answer: None if `epoch` is None, or if the leader's log starts above `fetch_offset`.
-        truncates_to: the follower's log end after the step.
-    """
-
-    epoch: int | None
-    fetch_offset: int
-    answer: EpochEndOffset | None
+    epoch: int | None  # that the follower sends; None if it has none
+    fetch_offset: int  # the follower's log end before the step
+    answer: EpochEndOffset | None  # None without an epoch, or if the leader's log starts above
     rule: TruncationRule
-    truncates_to: int
+    truncates_to: int  # the follower's log end after the step
 
 
 @dataclass(frozen=True)
 class FollowerTruncation:
-    """The steps that make a follower's log a prefix of the leader's log.
+    """The steps that make a follower's log a prefix of the leader's log."""
 
-    Attributes:
-        leader_epoch: the new leader's epoch, which is one above every epoch on both sides.
-        follower_keeps_below: the follower's log end after the steps; None: its log was empty.
-        follower_log_start: the follower's log start after the steps: the higher of both sides.
-        follower_loses: (first, last) ranges of the offsets of dropped records.
-    """
-
-    leader_epoch: int
+    leader_epoch: int  # of the new leader, one above every epoch on both sides
     steps: tuple[TruncationStep, ...]
-    follower_keeps_below: int | None
-    follower_log_start: int
-    follower_loses: tuple[tuple[int, int], ...] = ()
+    follower_keeps_below: int | None  # its log end after the steps; None: its log was empty
+    follower_log_start: int  # after the steps: the higher of both sides
+    follower_loses: tuple[tuple[int, int], ...] = ()  # (first, last) offsets of dropped records
 
     @property
     def drop_count(self) -> int:

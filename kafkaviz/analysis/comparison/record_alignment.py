@@ -120,8 +120,7 @@ def segment_groups(
 def align(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> RecordAlignment:
     """Compares the live segments of two logs.
 
-    Raises:
-        CannotOpen: a .log cannot be read.
+    Raises CannotOpen if a .log cannot be read.
     """
     alignment = RecordAlignment()
     for start, group_a, group_b in segment_groups(a, b):
@@ -152,9 +151,7 @@ def _stream(part: Sequence[LogSegment], segments: Sequence[LogSegment], start: i
 class _OpenBatch:
     """A batch whose records are matched by offset. It can be used after its .log is closed.
 
-    Attributes:
-        data: the bytes of the batch; empty if there are more than LIMIT_BYTES.
-        offsets: of the records that were not taken yet.
+    `offsets` are of the records that were not taken yet. A larger `data` than LIMIT_BYTES is empty.
     """
 
     def __init__(self, stream: BatchStream) -> None:

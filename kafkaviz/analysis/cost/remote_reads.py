@@ -50,19 +50,12 @@ class RemoteRead:
 
 @dataclass(frozen=True)
 class RemoteCost:
-    """All reads of a lookup, in the order of its steps.
-
-    Attributes:
-        request_ms: the latency of a request.
-        measured_requests: the number of requests whose mean latency is `request_ms`; 0 if it was
-            given or assumed.
-        is_tiered: a broker reads from tiered storage; else kafkaviz reads from an object store.
-    """
+    """All reads of a lookup, in the order of its steps."""
 
     reads: tuple[RemoteRead, ...]
-    request_ms: float = REQUEST_MS
-    measured_requests: int = 0
-    is_tiered: bool = True
+    request_ms: float = REQUEST_MS  # latency of a request
+    measured_requests: int = 0  # the latency is their mean; 0: it was given or assumed
+    is_tiered: bool = True  # a broker reads tiered storage; else kafkaviz reads an object store
 
     @property
     def requests(self) -> int:

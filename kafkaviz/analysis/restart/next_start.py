@@ -97,21 +97,15 @@ def predict_restart(
 
 @dataclass(frozen=True, kw_only=True)
 class RestartLog:
-    """A partition directory that start-up loads, and facts about it from other files.
-
-    Attributes:
-        stray: why start-up considers the partition stray. None: not stray.
-        replay_error: the exception from replaying the metadata log. None: no exception.
-        log_directory: its path for display. None: no broker directory.
-    """
+    """A partition directory that start-up loads, and facts about it from other files."""
 
     partition: Partition
     config: IndexConfig
     recovery_point: int = 0
     log_start_offset: int = 0
-    stray: Message | None = None
-    replay_error: str | None = None
-    log_directory: str | None = None
+    stray: Message | None = None  # why start-up considers the partition stray
+    replay_error: str | None = None  # the exception from replaying the metadata log
+    log_directory: str | None = None  # its path for display; None: no broker directory
 
     @property
     def path(self) -> str:

@@ -73,16 +73,12 @@ class ExistingIndexCost:
     """The cost of lookups in the existing indexes, summed over segments.
 
     Each SweepParts has one interval: the current index.interval.bytes.
-
-    Attributes:
-        parts: the cost of looking up the base offset of each batch.
-        cold: device reads for looking up base offsets, if nothing is in memory.
     """
 
-    parts: SweepParts
+    parts: SweepParts  # of the base offset of each batch
     every_offset: SweepParts
     timestamps: SweepParts
-    cold: ColdReads
+    cold: ColdReads  # of base offsets, if nothing is in memory
     gaps: EntryGaps
 
     def __add__(self, other: "ExistingIndexCost") -> "ExistingIndexCost":

@@ -25,19 +25,13 @@ class NoRowReason(StrEnum):
 
 
 class Selection(NamedTuple):
-    """The batch to show, or the reason why there is none.
+    """The batch to show, or the reason why there is none."""
 
-    Attributes:
-        offset: the requested offset as text; "": no offset was requested.
-        row: the row of the batch; None: `why` is the reason.
-        slot, time: the slots of the .index and of the .timeindex to show, or NONE.
-    """
-
-    offset: str
-    row: int | None
+    offset: str  # the requested offset as text; "": no offset was requested
+    row: int | None  # of the batch; None: `why` is the reason
     why: NoRowReason = NoRowReason.DEFAULT
-    slot: int = NONE
-    time: int = NONE
+    slot: int = NONE  # of the .index to show
+    time: int = NONE  # the slot of the .timeindex to show
 
 
 def select_offset(anatomy: Anatomy, text: str) -> Selection:

@@ -30,20 +30,14 @@ ONGOING = "Ongoing"
 
 @dataclass(frozen=True, kw_only=True)
 class CoordinatorState:
-    """The newest record for a transactional id in __transaction_state.
-
-    Attributes:
-        state: a name in STATES, or the number of an unknown state.
-        start_ms: when the transaction started; -1: no transaction started.
-        partitions: the partitions in the transaction, such as "payments-0".
-    """
+    """The newest record for a transactional id in __transaction_state."""
 
     transactional_id: str
     producer_id: int
-    state: str
+    state: str  # a name in STATES, or the number of an unknown state
     timeout_ms: int
-    start_ms: int
-    partitions: frozenset[str]
+    start_ms: int  # when the transaction started; -1: no transaction started
+    partitions: frozenset[str]  # those in the transaction, such as "payments-0"
 
     @property
     def until_ms(self) -> int:

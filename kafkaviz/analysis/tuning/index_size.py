@@ -405,16 +405,11 @@ def sweep_index_sizes(
 
 @dataclass(frozen=True)
 class SafeIndexSize:
-    """The smallest segment.index.bytes with which no index gets full before the segment ends.
-
-    Attributes:
-        index_bytes: 0 if every tried size is safe, infinite if none is.
-        cause: the index that gets full at smaller sizes; None if `index_bytes` is 0.
-    """
+    """The smallest segment.index.bytes with which no index gets full before the segment ends."""
 
     interval_bytes: int
-    index_bytes: float
-    cause: RollCause | None
+    index_bytes: float  # 0 if every tried size is safe, infinite if none is
+    cause: RollCause | None  # the index that gets full at smaller sizes
 
 
 def safe_index_size(

@@ -159,24 +159,18 @@ class TuningVerdict(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Recommendation:
-    """A recommendation with its reasons.
-
-    Attributes:
-        value: the recommended interval; today's if the verdict is keep.
-        considered_bytes: the best interval within the user's limits, even if not worth a change.
-        is_today_known: whether today's interval is known, not inferred or assumed.
-    """
+    """A recommendation with its reasons."""
 
     verdict: TuningVerdict
-    value: int
-    considered_bytes: int
+    value: int  # the recommended interval; today's if the verdict is keep
+    considered_bytes: int  # the best interval within the limits, even if not worth a change
     reasons: tuple[Reason, ...]
     not_fixed: tuple[Reason, ...]
     gain: Gain
     current_cost: IntervalCost
     proposed_cost: IntervalCost
     meets_budgets: bool
-    is_today_known: bool = True
+    is_today_known: bool = True  # not inferred or assumed
 
 
 def recommend(
