@@ -126,7 +126,7 @@ def measure_merges(
 
     Args:
         ratios: the compressed size divided by the uncompressed size, by codec.
-        seconds: the time to use; too short for all windows, only some are measured, at least one.
+        seconds: the time to use. If it is short, only some windows are measured, at least one.
         by_base_offset: whether a lookup reads only 17 of a header's 61 bytes (since Kafka 4.1).
     """
     if not sample.has_records:
@@ -170,7 +170,7 @@ def merge_range(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns each record's new batch number by the rule "low", and by the rule "high".
 
-    If "high" gives more batches than "low", because timestamps do not ascend, both are by "low".
+    If timestamps do not ascend, "high" may give more batches than "low". Then both are by "low".
     """
     if shared_ids is None:
         shared_ids = _shared_ids(sample)
@@ -254,7 +254,10 @@ def _shared_ids(sample: RecordSample) -> list[int]:
 
 
 def _streams(batches: np.ndarray) -> np.ndarray:
-    """Returns a number per batch: equal if window, producer id, epoch, transaction, codec are."""
+    """Returns a number per batch. Only batches with equal numbers may be merged.
+
+    Numbers are equal if window, producer id, epoch, transaction and codec are equal.
+    """
     is_control = batch_format.is_control(batches)
     order = np.lexsort((np.arange(len(batches)), batches["producer_id"], batches["window"]))
     transactions = np.empty(len(batches), np.int64)

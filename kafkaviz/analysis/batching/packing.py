@@ -52,7 +52,7 @@ class PackedCodec:
         batch_bytes: the batch size before compression. None: today's batches.
         packed_bytes: the size of the packed records, without batch headers.
         ratio: `packed_bytes` / `plain_bytes`.
-        ratio_low, ratio_high: the ratio's 95 % interval. Both equal `ratio` if all records of the
+        ratio_low, ratio_high: the ratio's 95 % interval, or `ratio` itself if all records of the
             topic were packed. None: only one of several blocks was packed.
     """
 
@@ -126,7 +126,7 @@ def pack(
     is_whole: bool = False,
     on_progress: Callable[[float], None] = lambda _share: None,
 ) -> tuple[PackedCodec, ...]:
-    """Packs at least one block of a sample. Returns one result per batch size, codec and level."""
+    """Packs a sample. Returns a result per batch size, codec and level; () without records."""
     is_quick = seconds < QUICK_SECONDS
     levels = {name: (None,) if is_quick else codec_levels for name, codec_levels in LEVELS.items()}
     batch_sizes = BATCH_SIZES[:-1] if is_quick else BATCH_SIZES
@@ -190,7 +190,7 @@ def ratio_interval(
     """Returns the 95 % interval of sum(packed) / sum(plain), by a jackknife.
 
     `packed` and `plain` have one size per block. A block is one observation, because neighbouring
-    records are similar. Both ends are the ratio if `is_whole`, else None for one block alone.
+    records are similar. If `is_whole`, returns the ratio twice; else None twice for one block.
     """
     packed_sums = np.array(packed, float)
     plain_sums = np.array(plain, float)

@@ -99,7 +99,7 @@ class BatchAdvice:
 
     Attributes:
         settings: pairs of a producer setting and its advised value. Empty: no change.
-        saving: with `settings`, or for KEEP with the settings that merge the most batches.
+        saving: the saving with `settings`, or for KEEP with those that merge the most batches.
         is_up_to: whether only the high end of the saving is worth a change. If so, fields that end
             in `_after` assume that the most batches are merged, otherwise the fewest.
         headers_before: the mean number of headers that a lookup reads today. None: no records.

@@ -90,7 +90,7 @@ class LogFacts:
 class CleaningLimits:
     """The offsets below which a cleaning must stay.
 
-    `min_compaction_lag` is the base offset of the first segment that is younger, or None.
+    `min_compaction_lag` is the base offset of the first segment that is younger than it, or None.
     """
 
     last_stable_offset: int

@@ -173,7 +173,7 @@ class BatchStream:
 def record_offsets(stream: BatchStream, selection: np.ndarray) -> Iterator[np.ndarray]:
     """Yields arrays with the record offsets of some batches of `stream.rows`, in order.
 
-    `selection` is a mask of the rows. Of a damaged batch, yields the offsets before the fault.
+    `selection` is a mask of the rows. A damaged batch gives the offsets before its fault.
     """
     for batch in stream.rows[selection]:
         first = int(batch["base_offset"])

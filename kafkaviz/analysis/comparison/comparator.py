@@ -100,7 +100,10 @@ def compare_brokers(
 
 
 def _open(paths_of_side: Path | str | Sequence[Path | str]) -> Broker:
-    """Opens a broker. A .log is one with this segment and the epochs of its partition alone."""
+    """Opens a path, or several log directories of one broker.
+
+    A .log is opened as a broker with only this segment and the leader epochs of its partition.
+    """
     if not isinstance(paths_of_side, Path | str):
         if len(paths_of_side) > 1:
             return open_broker(*paths_of_side)

@@ -115,7 +115,7 @@ class TruncationStep:
 
     epoch: int | None  # that the follower sends; None if it has none
     fetch_offset: int  # the follower's log end before the step
-    answer: EpochEndOffset | None  # None without an epoch, or if the leader's log starts above
+    answer: EpochEndOffset | None  # None: no epoch, or the leader's log starts above `fetch_offset`
     rule: TruncationRule
     truncates_to: int  # the follower's log end after the step
 

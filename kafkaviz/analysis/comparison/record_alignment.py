@@ -89,7 +89,7 @@ class RecordAlignment:
     def add_different(
         self, offsets: np.ndarray, epochs: tuple[int, int], *, is_damaged: bool = False
     ) -> None:
-        """Adds ascending offsets with different records; damaged records are not altered."""
+        """Adds ascending offsets with different records, which are altered unless damaged."""
         if not len(offsets):
             return
         self.different.add_offsets(offsets)
@@ -151,7 +151,7 @@ def _stream(part: Sequence[LogSegment], segments: Sequence[LogSegment], start: i
 class _OpenBatch:
     """A batch whose records are matched by offset. It can be used after its .log is closed.
 
-    `offsets` are of the records that were not taken yet. A larger `data` than LIMIT_BYTES is empty.
+    `offsets` has the records that were not taken yet. `data` is empty above LIMIT_BYTES.
     """
 
     def __init__(self, stream: BatchStream) -> None:

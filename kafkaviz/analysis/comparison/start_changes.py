@@ -135,7 +135,7 @@ def _directory_ids(broker: Broker) -> set[str]:
 def compare_start(before: Broker, after: Broker, settings: Settings) -> StartComparison:
     """Returns how a directory changed, and which predicted start-up steps happened.
 
-    `settings` are those of the earlier state. Raises CannotOpen if a file cannot be read.
+    `settings` belong to the earlier state. Raises CannotOpen if a file cannot be read.
     """
     files = _TwoStates(_files(before), _files(after))
     recovered_files: dict[str, bytes] = {}
@@ -178,7 +178,7 @@ def compare_start(before: Broker, after: Broker, settings: Settings) -> StartCom
 
 
 def _recency(files: Mapping[str, FileInfo]) -> tuple[str, int]:
-    """Returns the end of the metadata log, or else the newest mtime: larger if newer."""
+    """Returns the metadata log's end, or else the newest mtime. The newer state has the larger."""
     logs = [name for name in files if name.startswith(f"{DIRECTORY}/") and name.endswith(".log")]
     if logs:
         return max(logs), files[max(logs)].size_bytes

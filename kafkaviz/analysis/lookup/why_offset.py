@@ -46,7 +46,7 @@ class SegmentTimes:
     Attributes:
         end_offset: the base offset of the next segment, or else the end offset of the log.
         largest_ms: the largest timestamp, by which Kafka chooses the segment.
-        is_file_time: `largest_ms` is the .log's modification time: there are no time entries.
+        is_file_time: `largest_ms` is the .log's modification time, for want of time entries.
         fate: "searched", "older" (`largest_ms` is below the target) or "later" (Kafka searches an
             earlier segment).
         batches: the batches of the segment. None: the .log was not read.

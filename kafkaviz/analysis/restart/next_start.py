@@ -431,7 +431,7 @@ def stray_reason(
 def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
     """Returns whether this node may be the only controller, with its metadata log lost.
 
-    If partitions may be missing too, its log may be in a log directory that was not opened.
+    False if partitions may be missing too: the log may be in a directory that was not opened.
     """
     if image.topic_ids or image.problems or list(image.voters) not in ([], [broker.node_number]):
         return False

@@ -27,7 +27,8 @@ class RestartForecast:
         snapshots: producer snapshots that are written or removed.
         epochs: leader-epoch files that are rewritten from the batches.
         created_replicas: empty directories that are created for assigned replicas.
-        possible_strays: directories that become stray unless an unopened log directory has them.
+        possible_strays: directories that become stray unless a log directory that was not opened
+            shows otherwise.
         is_unchanged: whether all recovered files keep their bytes.
     """
 

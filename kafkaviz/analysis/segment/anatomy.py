@@ -49,8 +49,7 @@ class Tail:
 def read_tail(log: FileInfo, end_position: int, last_offset: int | None) -> Tail | None:
     """Returns the bytes after the last complete batch of a log. None: it has no such bytes.
 
-    `end_position` and `last_offset` are those of that batch. Raises CannotOpen if the .log cannot
-    be read.
+    `end_position` and `last_offset` describe that batch. Raises CannotOpen for an unreadable .log.
     """
     if end_position >= log.size_bytes:
         return None

@@ -91,7 +91,7 @@ class ExistingIndexCost:
         )
 
     def scaled(self, log_bytes: int, segments: int, first_lookups: int) -> "ExistingIndexCost":
-        """Returns the estimated cost for a larger log, with the same `gaps`; see SweepParts."""
+        """Returns the estimate for a larger log, with the same `gaps`. See `SweepParts.scaled`."""
         return replace(
             self,
             parts=self.parts.scaled(log_bytes, segments, first_lookups),
@@ -143,7 +143,7 @@ class ExistingIndexSweeper(BatchObserver[bool]):
         """Returns the cost of lookups in the existing index, once all batches were observed.
 
         Also deletes the times in `columns`, to save memory. Sums that do not depend on the index
-        are those of `replay_cost`.
+        come from `replay_cost`.
         """
         time_counter = self._count_times(columns)
         columns.forget_times()

@@ -30,7 +30,7 @@ class Selection(NamedTuple):
     offset: str  # the requested offset as text; "": no offset was requested
     row: int | None  # of the batch; None: `why` is the reason
     why: NoRowReason = NoRowReason.DEFAULT
-    slot: int = NONE  # of the .index to show
+    slot: int = NONE  # the slot of the .index to show
     time: int = NONE  # the slot of the .timeindex to show
 
 

@@ -218,7 +218,7 @@ class SweepParts:
         """Estimates the sums for a whole log from some windows (parts) of the log.
 
         Batches after the last entry of a window do not count for the entries per batch, because the
-        window may end between two entries. Of the log's segments, `segments` have a batch.
+        window may end between two entries. The log has `segments` segments with a batch.
         `first_lookups` of first batches of windows do not count: a window lacks the entry before
         it, so they read too few headers.
         """

@@ -156,8 +156,8 @@ def scan_blocks(
 ) -> None:
     """Simulates all intervals batch by batch, one block of batches after another.
 
-    A batch `opens` and `closes` its append. `newest` is the largest timestamp up to each batch. The
-    histogram of interval k in `headers` begins at `starts[k]`.
+    `opens` and `closes` mark the first and the last batch of an append. `newest` is the largest
+    timestamp up to each batch. The histogram of interval k in `headers` begins at `starts[k]`.
     """
     for block in range(0, len(positions), _BLOCK):
         stop = min(block + _BLOCK, len(positions))

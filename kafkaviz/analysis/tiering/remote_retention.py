@@ -245,7 +245,7 @@ class _RetentionPass:
         return dict(zip(epochs, self.epochs[1:], strict=False))
 
     def fits_epochs(self, segment: TieredSegment) -> bool:
-        """Returns the result of RemoteLogManager.isRemoteSegmentWithinLeaderEpochs for a segment."""
+        """Returns the result of RemoteLogManager.isRemoteSegmentWithinLeaderEpochs."""
         own = _epochs_with_records(sorted(segment.leader_epochs.items()))
         first_epoch = self.epochs[0][0]
         last_epoch = self.epochs[-1][0]

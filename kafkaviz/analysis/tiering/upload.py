@@ -102,7 +102,7 @@ class UploadFacts:
         segments: the local segments, by base offset. The last segment is active.
         snapshots: the offsets in the names of the producer snapshots.
         epochs: pairs (leader epoch, first offset) in leader-epoch-checkpoint. None: unreadable.
-        last_stable_offset: at most the high watermark in the checkpoint. None: there is none.
+        last_stable_offset: not above the high watermark in the checkpoint. None: it has none.
         highest_remote_offset: the last uploaded offset. -1: nothing is uploaded. None: unknown.
     """
 

@@ -375,7 +375,7 @@ def list_transactions(
     `open_committed_log` explains the other arguments.
 
     Args:
-        transactional_ids: by producer id.
+        transactional_ids: the transactional ids by producer id.
         on_progress: called with the directory's name and the share (0 to 1) that has been read.
 
     Raises:

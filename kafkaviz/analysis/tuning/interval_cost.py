@@ -125,7 +125,7 @@ def compute_cost(
 
 
 def compute_costs(measurement: LogMeasurement, costs: LookupCosts) -> tuple[IntervalCost, ...]:
-    """Returns the cost of each interval that was swept, as a writer with it writes the index."""
+    """Returns the cost of each interval that was swept, with replayed indexes."""
     return tuple(
         compute_cost(measurement, costs, measurement.replay_cost(int(interval)))
         for interval in measurement.parts.intervals
@@ -159,7 +159,7 @@ class Gain:
         p99_us: time saved at the 99th percentile of lookups, with the log in the page cache.
         mean_us: time saved per lookup on average, with the log in the page cache.
         index_share: index bytes saved, as a share of the log.
-        blocks: with fewer than 8, no logs are drawn.
+        blocks: the number of blocks. With fewer than 8, no logs are drawn.
     """
 
     p99_us: Range

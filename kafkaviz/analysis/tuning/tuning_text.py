@@ -54,7 +54,7 @@ def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
 
 
 def setting_headline(name: str, current: int, value: int, *, is_known: bool) -> Message:
-    """Returns a message saying that a setting stays or changes; not `is_known`: it is assumed."""
+    """Returns a message saying that a setting stays or changes. Its value is known or assumed."""
     if current == value:
         key = "keep" if is_known else "no_change_unknown"
         return message(f"tuning_answer.{key}", name=name, value=value)
