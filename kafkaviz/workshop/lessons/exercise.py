@@ -143,11 +143,7 @@ class RuleCheck:
 
 
 def check(rule: CeilingRule, keys: Sequence[int]) -> RuleCheck:
-    """Tests the reader's rule for the ceiling. Returns the rule's result for each target.
-
-    The targets are each key of the index, each key - 1 and each key + 1. The rule is also tested
-    on an index without entries.
-    """
+    """Returns a rule's result for each key, key - 1 and key + 1, and for an index without keys."""
     numbers = [int(key) for key in keys]
     near = sorted({target for key in numbers for target in (key - 1, key, key + 1)})
     column = np.array(numbers, np.int64)
