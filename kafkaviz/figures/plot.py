@@ -141,9 +141,15 @@ def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Fi
 def _titled(figure: "go.Figure", title: str, mode: str) -> "go.Figure":
     height = figure.layout.height
     top = figure.layout.margin.t or 0
-    place = {"x": 0.01, "y": 1, "yanchor": "top", "pad": {"t": 14}}
     figure.update_layout(
-        title={"text": title} | place | {"font_size": 16},
+        title={
+            "text": title,
+            "x": 0.01,
+            "y": 1,
+            "yanchor": "top",
+            "pad": {"t": 14},
+            "font_size": 16,
+        },
         height=(height or 400) + TITLE_PX,
         margin_t=top + TITLE_PX,
         paper_bgcolor=tokens.colours(mode)["bg"],

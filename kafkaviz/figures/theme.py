@@ -47,16 +47,34 @@ def chart_layout(mode: str, height: float, margin: tuple[float, float, float, fl
 
 def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dict:
     """Returns the annotation that names the x axis, `shift_px` above it (negative: below)."""
-    name = note(text, colours["ink_3"], xref="paper", x=1, xanchor="right", yref="paper", y=0)
-    return name | {"yanchor": "top", "yshift": shift_px}
+    return note(
+        text,
+        colours["ink_3"],
+        xref="paper",
+        x=1,
+        xanchor="right",
+        yref="paper",
+        y=0,
+        yanchor="top",
+        yshift=shift_px,
+    )
 
 
 def vertical_axis_name(text: str, colours: Mapping[str, str], *, left_px: int, y: float) -> dict:
     """Returns the annotation that names a y axis. `left_px` is the left margin of the chart."""
-    name = note(text, colours["ink_3"], xref="paper", x=0, xanchor="left", xshift=8 - left_px)
-    name |= {"yref": "paper", "y": y, "yanchor": "bottom", "yshift": 4}
-    # the background covers a mark's line that crosses the name
-    return name | {"bgcolor": colours["raised"]}
+    return note(
+        text,
+        colours["ink_3"],
+        xref="paper",
+        x=0,
+        xanchor="left",
+        xshift=8 - left_px,
+        yref="paper",
+        y=y,
+        yanchor="bottom",
+        yshift=4,
+        bgcolor=colours["raised"],  # the background covers a mark's line that crosses the name
+    )
 
 
 def outside_ticks(colours: Mapping[str, str]) -> dict:
@@ -120,8 +138,17 @@ def line_names(
         places_px[number] = min(places_px[number], lowest_px)
         lowest_px = places_px[number] - gap_px
     return [
-        note(text, colour, xref="paper", x=1, xanchor="left", xshift=shift_px)
-        | {"yref": "paper", "y": float(1 - place_px / height_px), "yanchor": "middle"}
+        note(
+            text,
+            colour,
+            xref="paper",
+            x=1,
+            xanchor="left",
+            xshift=shift_px,
+            yref="paper",
+            y=float(1 - place_px / height_px),
+            yanchor="middle",
+        )
         for (text, colour, _), place_px in zip(ordered, places_px, strict=True)
     ]
 

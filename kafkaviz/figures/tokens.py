@@ -50,7 +50,14 @@ def page_legend(*kinds: Kind) -> Html:
 def bar_marker(kind: Kind, mode: str) -> dict:
     """Returns the marker of Plotly bars for one page state. `mode` is "light" or "dark"."""
     palette = colours(mode)
-    soft = palette[f"{kind}_soft"]
-    hatch = {"shape": PATTERNS[kind], "fgcolor": palette[kind], "bgcolor": soft}
-    pattern = hatch | {"size": 5, "solidity": 0.3}
-    return {"color": soft, "line": {"color": palette[kind], "width": 1}, "pattern": pattern}
+    return {
+        "color": palette[f"{kind}_soft"],
+        "line": {"color": palette[kind], "width": 1},
+        "pattern": {
+            "shape": PATTERNS[kind],
+            "fgcolor": palette[kind],
+            "bgcolor": palette[f"{kind}_soft"],
+            "size": 5,
+            "solidity": 0.3,
+        },
+    }

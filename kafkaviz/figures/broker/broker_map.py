@@ -333,13 +333,10 @@ def _density_strips(
     gap_bytes = axis_bytes * GAP_SHARE
     strips = np.full((len(indexes), CELLS), np.nan, np.float32)
     for row, index in enumerate(indexes):
-        if isinstance(index, str):
-            continue
-        positions = None
-        if overview.entries is not None:
-            start, stop = np.searchsorted(overview.entries.partition, [index, index + 1])
-            positions = overview.entries.position[start:stop]
-        strips[row] = build_strip(overview.segment_rows(index), positions, longest_bytes, gap_bytes)
+        if not isinstance(index, str):
+            segments = overview.segment_rows(index)
+            positions = _positions(overview, index)
+            strips[row] = build_strip(segments, positions, longest_bytes, gap_bytes)
     return strips
 
 
@@ -349,6 +346,13 @@ def _comparable_rows(overview: BrokerOverview) -> list[PartitionRow]:
         for row in overview.partitions
         if (row.sums.offset_entries or 0) > ENTRIES_TO_COMPARE and row.sums.log_bytes
     ]
+
+
+def _positions(overview: BrokerOverview, index: int) -> np.ndarray | None:
+    if overview.entries is None:
+        return None
+    start, stop = np.searchsorted(overview.entries.partition, [index, index + 1])
+    return overview.entries.position[start:stop]
 
 
 def _densest_partition(overview: BrokerOverview) -> int | None:
@@ -585,8 +589,14 @@ def _torn_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[go
     if not ends:
         return []
     width = map_view.axis_bytes * TORN_SHARE
-    hatch = {"shape": "x", "fgcolor": colours["torn"], "bgcolor": colours["torn_soft"]}
-    pattern = hatch | {"size": 4, "solidity": 0.35, "fillmode": "replace"}
+    pattern = {
+        "shape": "x",
+        "fgcolor": colours["torn"],
+        "bgcolor": colours["torn_soft"],
+        "size": 4,
+        "solidity": 0.35,
+        "fillmode": "replace",
+    }
     line = {"color": colours["torn"], "width": 1}
     torn_bars = go.Bar(
         name="torn",

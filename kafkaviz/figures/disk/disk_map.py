@@ -329,17 +329,19 @@ def freeing_table(steps: Iterable[FreeingStep], names: Mapping[str, str]) -> Dis
 
     `names` has short names by path. The table has them only if there are several log directories.
     """
-    rows = [
-        (
-            capitalize(disk_text.freeing_text(step.kind)),
-            *([names[step.log_directory]] if len(names) > 1 else []),
-            format_bytes(step.allocated_bytes),
-            format_count(step.files),
-            render(step.kind.check),
-            render(step.kind.cost),
+    rows = []
+    for step in steps:
+        directory = (names[step.log_directory],) if len(names) > 1 else ()
+        rows.append(
+            (
+                capitalize(disk_text.freeing_text(step.kind)),
+                *directory,
+                format_bytes(step.allocated_bytes),
+                format_count(step.files),
+                render(step.kind.check),
+                render(step.kind.cost),
+            )
         )
-        for step in steps
-    ]
     directory_head = ("broker.column_log_directory",) if len(names) > 1 else ()
     heads = ("disk.column_frees", "replay_table.files", "disk.column_check", "disk.column_cost")
     heads = map(say, ("health.column_what", *directory_head, *heads))

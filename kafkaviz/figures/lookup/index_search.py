@@ -18,13 +18,21 @@ from kafkaviz.units import clock, format_count
 DRAWN_SLOTS = 64  # an index of up to this many slots is drawn slot by slot
 # the line of the pseudocode that each branch runs
 PLAIN_LINES = {
-    Branch.NO_ENTRY: 1, Branch.FROM_FIRST: 2,
-    Branch.EXACT: 4, Branch.RIGHT: 5, Branch.LEFT: 6,
-}  # fmt: skip
+    Branch.NO_ENTRY: 1,
+    Branch.FROM_FIRST: 2,
+    Branch.EXACT: 4,
+    Branch.RIGHT: 5,
+    Branch.LEFT: 6,
+}
 WARM_LINES = {
-    Branch.INTO_WARM: 2, Branch.BEFORE_WARM: 2, Branch.NO_ENTRY: 3, Branch.FROM_FIRST: 4,
-    Branch.EXACT: 7, Branch.RIGHT: 8, Branch.LEFT: 9,
-}  # fmt: skip
+    Branch.INTO_WARM: 2,
+    Branch.BEFORE_WARM: 2,
+    Branch.NO_ENTRY: 3,
+    Branch.FROM_FIRST: 4,
+    Branch.EXACT: 7,
+    Branch.RIGHT: 8,
+    Branch.LEFT: 9,
+}
 MIDDLE_KEYS = {
     Branch.EXACT: "middle_equal",
     Branch.RIGHT: "middle_below",

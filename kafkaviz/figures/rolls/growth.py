@@ -44,11 +44,15 @@ VALUE_NAMES = (
     ".timeindex",
 )  # fmt: skip
 PHASE_KEYS = {
-    StepKind.OPEN: "new", StepKind.APPEND: "appends",
-    StepKind.ROLL: "roll", StepKind.TRIM: "roll",
-    StepKind.STOP: "restart", StepKind.RESTART: "restart",
-    StepKind.TRUNCATE: "truncation", StepKind.FAIL: "refused",
-}  # fmt: skip
+    StepKind.OPEN: "new",
+    StepKind.APPEND: "appends",
+    StepKind.ROLL: "roll",
+    StepKind.TRIM: "roll",
+    StepKind.STOP: "restart",
+    StepKind.RESTART: "restart",
+    StepKind.TRUNCATE: "truncation",
+    StepKind.FAIL: "refused",
+}
 
 
 @dataclass(frozen=True)
@@ -172,10 +176,17 @@ def _code_lines(step: GrowthStep) -> tuple[int, ...]:
 
 def _step_values(step: GrowthStep, interval_bytes: int) -> list[str]:
     state = step.after
-    log_bytes = (state.log_bytes, state.since_bytes, interval_bytes)
-    counts = (state.batches, state.offset_entries, state.time_entries)
-    index_bytes = (state.index_bytes, state.timeindex_bytes)
-    return [format_count(number) for number in (*log_bytes, *counts, *index_bytes)]
+    numbers = (
+        state.log_bytes,
+        state.since_bytes,
+        interval_bytes,
+        state.batches,
+        state.offset_entries,
+        state.time_entries,
+        state.index_bytes,
+        state.timeindex_bytes,
+    )
+    return [format_count(number) for number in numbers]
 
 
 def browser_payload(growth_view: GrowthView) -> dict[str, Any]:

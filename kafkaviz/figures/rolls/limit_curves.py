@@ -190,17 +190,31 @@ def _drawable(times: np.ndarray, min_s: float) -> list[float | None]:
 def _log_point_trace(speed: float, span_s: float, min_s: float, colours: dict[str, str]) -> dict:
     hover_text = say("rolls.here_hover", span=_span_text(span_s), speed=speed)
     outline = {"color": colours["raised"], "width": 2}
-    marker = {"size": 11, "color": colours["probe"], "line": outline}
-    place = {"type": "scatter", "x": [speed], "y": [max(min_s, span_s)], "mode": "markers"}
-    hover = {"hovertemplate": f"{hover_text}<extra></extra>"}
-    return place | {"marker": marker, "name": "here", "cliponaxis": False} | hover
+    return {
+        "type": "scatter",
+        "x": [speed],
+        "y": [max(min_s, span_s)],
+        "mode": "markers",
+        "marker": {"size": 11, "color": colours["probe"], "line": outline},
+        "name": "here",
+        "cliponaxis": False,
+        "hovertemplate": f"{hover_text}<extra></extra>",
+    }
 
 
 def _log_point_name(speed: float, colours: dict[str, str]) -> dict:
-    text = f"<b>{say('rolls.here', speed=speed)}</b>"
-    side = {"xanchor": "left", "xshift": 7} if speed < 300 else {"xanchor": "right", "xshift": -7}
-    top = {"yref": "paper", "y": 1, "yanchor": "top", "yshift": 3}
-    return theme.note(text, colours["ink"], x=float(np.log10(speed))) | side | top
+    is_left = speed < 300
+    return theme.note(
+        f"<b>{say('rolls.here', speed=speed)}</b>",
+        colours["ink"],
+        x=float(np.log10(speed)),
+        xanchor="left" if is_left else "right",
+        xshift=7 if is_left else -7,
+        yref="paper",
+        y=1,
+        yanchor="top",
+        yshift=3,
+    )
 
 
 def _name_annotations(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:

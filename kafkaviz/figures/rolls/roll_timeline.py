@@ -311,8 +311,15 @@ def _tick(ms: int) -> str:
 
 
 def _x_axis(timeline: RollTimelineView) -> dict:
-    axis = {"range": [timeline.start_ms, timeline.end_ms]} | theme.ticks(_ticks(timeline), _tick)
-    return axis | theme.PLAIN_AXIS | {"showgrid": False, "ticks": "", "ticklabelstandoff": 4}
+    ticks = _ticks(timeline)
+    return {
+        "range": [timeline.start_ms, timeline.end_ms],
+        **theme.ticks(ticks, _tick),
+        **theme.PLAIN_AXIS,
+        "showgrid": False,
+        "ticks": "",
+        "ticklabelstandoff": 4,
+    }
 
 
 def _grid(
@@ -464,10 +471,18 @@ def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, 
         if not is_right and (row.opened_ms - timeline.start_ms) * pixels >= words_px:
             x = row.opened_ms  # otherwise a text that does not fit on the right is inside the row
         text = f'<span style="color:{colours[row.text_colour]}"><b>{row.cause}</b></span>'
-        note = theme.note(f"{text}  {row.reason}", colours["ink_2"], 12.5, x=x)
-        note |= {"xanchor": "left" if is_right else "right", "xshift": 9 if is_right else -9}
-        y = _box_top(row_number, top) + BOX_PX / 2
-        annotations.append(note | {"y": y, "yanchor": "middle"})
+        annotations.append(
+            theme.note(
+                f"{text}  {row.reason}",
+                colours["ink_2"],
+                12.5,
+                x=x,
+                xanchor="left" if is_right else "right",
+                xshift=9 if is_right else -9,
+                y=_box_top(row_number, top) + BOX_PX / 2,
+                yanchor="middle",
+            )
+        )
     return annotations
 
 

@@ -20,9 +20,12 @@ from kafkaviz.messages import say
 
 ROWS_PER_TABLE = 11
 FAULTS = {
-    Aim.PAST: "past", Aim.INSIDE: "inside", Aim.BEYOND: "beyond",
-    Aim.NO_BATCH: "no_batch", Aim.UNORDERED: "unordered",
-}  # fmt: skip
+    Aim.PAST: "past",
+    Aim.INSIDE: "inside",
+    Aim.BEYOND: "beyond",
+    Aim.NO_BATCH: "no_batch",
+    Aim.UNORDERED: "unordered",
+}
 
 
 class PinnedRow(NamedTuple):

@@ -485,6 +485,12 @@ def _stable_note(
 ) -> dict:
     start = max(stable_offset, lanes_view.first_offset)
     is_left = 2 * start < lanes_view.first_offset + lanes_view.end_offset
-    text = say("transaction_lanes.stable", offset=stable_offset)
-    note = theme.note(text, colours["ink"], x=start, xanchor="left" if is_left else "right")
-    return note | {"yref": "paper", "y": 1, "yanchor": "bottom"}
+    return theme.note(
+        say("transaction_lanes.stable", offset=stable_offset),
+        colours["ink"],
+        x=start,
+        xanchor="left" if is_left else "right",
+        yref="paper",
+        y=1,
+        yanchor="bottom",
+    )

@@ -396,8 +396,17 @@ def _named_lines(
         is_left = x > MIDDLE_BITS
         line = {"width": 1.4, "color": colours[colour], "dash": dash}
         lines.append(theme.vertical_line(x, line) | {"xref": "x"})
-        note = theme.note(text, colours["time_text" if colour == "time" else colour], x=x)
-        note |= {"xanchor": "right" if is_left else "left", "xshift": -5 if is_left else 5}
-        note |= {"yref": "paper", "y": TIMES_FROM + NAME_SHARE * row, "yanchor": "bottom"}
-        names.append(note | {"bgcolor": colours["raised"]})
+        names.append(
+            theme.note(
+                text,
+                colours["time_text" if colour == "time" else colour],
+                x=x,
+                xanchor="right" if is_left else "left",
+                xshift=-5 if is_left else 5,
+                yref="paper",
+                y=TIMES_FROM + NAME_SHARE * row,
+                yanchor="bottom",
+                bgcolor=colours["raised"],
+            )
+        )
     return lines, names

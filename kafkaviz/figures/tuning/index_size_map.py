@@ -282,7 +282,10 @@ def _roll_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dic
     for target, sizes in size_map.roll_lines.items():
         drawn = np.flatnonzero(np.isfinite(sizes))
         third = int(drawn[len(drawn) // 3])
-        place = {"x": float(size_map.x[third]), "y": float(np.log2(sizes[third]))}
-        note = theme.note(format_bytes(target), colours["ink"], 11.5)
-        names.append(note | place | {"xanchor": "right", "yanchor": "top"})
+        text = format_bytes(target)
+        x = float(size_map.x[third])
+        y = float(np.log2(sizes[third]))
+        names.append(
+            theme.note(text, colours["ink"], 11.5, x=x, y=y, xanchor="right", yanchor="top")
+        )
     return names

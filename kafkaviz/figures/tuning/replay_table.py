@@ -12,9 +12,13 @@ from kafkaviz.units import format_bytes, format_count
 
 COLUMNS = ("what", "today", "considered")  # columns of the CSV file
 COUNTED = {  # texts that say how the numbers are known
-    "segments": "writers_rules", "offset_entries": "replayed", "time_entries": "with_last",
-    "index_bytes": "entry_bytes", "files": "three_files", "maps": "two_maps",
-}  # fmt: skip
+    "segments": "writers_rules",
+    "offset_entries": "replayed",
+    "time_entries": "with_last",
+    "index_bytes": "entry_bytes",
+    "files": "three_files",
+    "maps": "two_maps",
+}
 SETTINGS = ("segment_bytes", "segment_ms", "segment_index_bytes", "index_interval_bytes")
 
 

@@ -54,9 +54,11 @@ def figure(rows: SettingRowsView, mode: str) -> PlainFigure:
     count = len(rows.quantities)
     width = (1 - GAP * (count - 1)) / count
     height_px = TOP + BOTTOM + ROW_PX * len(rows.names)
-    layout = theme.plain_layout(mode, height_px, (LEFT, RIGHT, TOP, BOTTOM))
-    layout |= {"hovermode": "closest", "dragmode": False}
-    layout["yaxis"] = theme.row_axis([""] * len(rows.names))
+    layout = theme.plain_layout(mode, height_px, (LEFT, RIGHT, TOP, BOTTOM)) | {
+        "hovermode": "closest",
+        "dragmode": False,
+        "yaxis": theme.row_axis([""] * len(rows.names)),
+    }
     data = []
     names = _row_names(rows, colours)
     shapes = []

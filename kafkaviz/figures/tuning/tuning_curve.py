@@ -408,10 +408,17 @@ def _dots(curve: TuningCurveView, column: str, name: str, colours: dict[str, str
 def _p99_texts(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
     """Returns the p99 times of today's and the considered interval, left of their lines."""
     return [
-        theme.note(mark.p99_text, colours["scan_text"], x=float(np.log10(mark.x_bytes)))
-        | {"xanchor": "right", "xshift": -5, "y": float(np.log10(max(mark.headers_p99, 1)))}
-        | {"yanchor": "bottom", "yshift": 3}
-        | {"bgcolor": colours["raised"]}  # covers the line of the other mark
+        theme.note(
+            mark.p99_text,
+            colours["scan_text"],
+            x=float(np.log10(mark.x_bytes)),
+            xanchor="right",
+            xshift=-5,
+            y=float(np.log10(max(mark.headers_p99, 1))),
+            yanchor="bottom",
+            yshift=3,
+            bgcolor=colours["raised"],  # covers the line of the other mark
+        )
         for mark in curve.marks
     ]
 
