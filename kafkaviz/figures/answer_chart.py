@@ -214,7 +214,10 @@ def _number(value: object) -> float | None:
 
 
 def _rising_column(rows: pa.Table) -> str | None:
-    """Returns the name of the first column if its numbers rise from row to row, else None."""
+    """Returns the name of the first column if its numbers rise from row to row, else None.
+
+    Returns None if there are fewer than 3 rows, only one column, or a column of text.
+    """
     has_text = any(pa.types.is_string(field.type) for field in rows.schema)
     if rows.num_rows < 3 or rows.num_columns < 2 or has_text:
         return None
@@ -222,8 +225,9 @@ def _rising_column(rows: pa.Table) -> str | None:
     if not (pa.types.is_integer(first_field.type) or pa.types.is_floating(first_field.type)):
         return None
     xs = rows.column(0).to_pylist()
-    is_rising = None not in xs and all(before < after for before, after in pairwise(xs))
-    return first_field.name if is_rising else None
+    if None not in xs and all(before < after for before, after in pairwise(xs)):
+        return first_field.name
+    return None
 
 
 def _is_log(xs: Sequence[float]) -> bool:
@@ -344,7 +348,8 @@ def _round_ticks(low: float, high: float, column: str) -> list[float]:
 def _round_step(least_step: float, column: str) -> float:
     """Returns a round distance between two ticks, at least `least_step`.
 
-    Bytes: a power of two. Other numbers: 1, 2 or 5 times a power of ten, of a unit of time for ms.
+    For bytes, the distance is a power of two. For other numbers, the distance is 1, 2 or 5 times a
+    power of ten. A distance in ms is counted in a unit such as minutes.
     """
     name_parts = column.lower().split("_")
     if "bytes" in name_parts:

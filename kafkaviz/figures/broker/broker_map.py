@@ -1,6 +1,7 @@
-"""The broker map: one row per topic-partition, with a bar as long as each segment is large.
+"""The broker map: one row per topic-partition.
 
-A strip below the bars shows how close together the index entries are.
+A row has a bar for each segment. The length of a bar shows the size of the segment. A strip below
+the bars shows how close together the index entries are.
 """
 
 import unicodedata
@@ -126,10 +127,13 @@ def view(
     tails: Mapping[tuple[str, int], str] | None = None,
     badges: Mapping[str, Sequence[Badge]] | None = None,
 ) -> BrokerMapView:
-    """Returns one page of the map. `order` is a key of map_rows.ORDERS.
+    """Returns one page of the map.
 
-    `tails` has texts about the bytes after a segment's last complete batch, by (topic-partition
-    directory, base offset), and `badges` has findings by topic-partition directory.
+    Args:
+        order: a key of map_rows.ORDERS.
+        tails: texts about the bytes after a segment's last complete batch, by
+            (topic-partition directory, base offset).
+        badges: findings by topic-partition directory.
     """
     badges = badges or {}
     page_rows = map_rows.find_page_rows(overview.partitions, order, page)
@@ -356,7 +360,10 @@ def _positions(overview: BrokerOverview, index: int) -> np.ndarray | None:
 
 
 def _densest_partition(overview: BrokerOverview) -> int | None:
-    """Returns the index of the only partition with the fewest log bytes per entry, or None."""
+    """Returns the index of the partition with the fewest log bytes per index entry.
+
+    Returns None if several have the fewest, if a segment is torn, or for a single partition.
+    """
     if torn_mask(overview.segments).any() or len(overview.partitions) == 1:
         return None
     comparable = _comparable_rows(overview)
@@ -654,6 +661,7 @@ def _annotation(text: str, y: float, size: float, colour: str) -> dict:
 
 
 def _column_name(colours: Mapping[str, str]) -> dict:
+    """Returns the heading of the numbers at the right, "log bytes per entry"."""
     return (
         _annotation(say("broker.entry_gap"), 1, 12, colours["ink_3"])
         | {"xref": "paper", "x": 1, "xanchor": "right", "xshift": RIGHT_PX}

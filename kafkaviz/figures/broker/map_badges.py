@@ -76,6 +76,7 @@ def badge_line(badge: Badge) -> str:
 
 
 def group_by_segment(badges: Iterable[Badge]) -> dict[int, list[Badge]]:
+    """Returns the badges of each segment, by the base offset of the segment."""
     badges_by_base = defaultdict(list)
     for badge in badges:
         for base_offset in badge.base_offsets:

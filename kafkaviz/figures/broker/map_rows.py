@@ -32,6 +32,7 @@ def build_strip(
         positions: positions of the index entries, in bytes from the start of the row. None if only
             the number of entries is known; then each segment has one shade.
         longest_bytes: the length of the longest row of the map.
+        gap_bytes: the space after each bar.
     """
     sizes = segments["log_bytes"].astype(float)
     if not longest_bytes or not sizes.sum():

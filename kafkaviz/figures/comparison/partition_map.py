@@ -80,6 +80,7 @@ class PartitionMapView:
 
 
 def severity(relation: Relation) -> str:
+    """Returns the severity of a relation of two logs: "error", "warning", "info" or "ok"."""
     if relation in WRONG:
         return "error"
     if relation in ONE_SIDED or relation is Relation.CLEANED_DIFFERENTLY:

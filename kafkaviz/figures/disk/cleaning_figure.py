@@ -61,7 +61,7 @@ class SegmentCells:
     details: str
     result: str  # says what the cleaning does to the segment; "" before the last step
     cells: tuple[RecordCell, ...]
-    end_marks: tuple[str, ...] = ()  # names of offsets after the last cell
+    end_marks: tuple[str, ...] = ()  # names of later offsets, such as the high watermark
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,9 +108,11 @@ def view(
     records: Sequence[LogRecord] | None,
     step: int = RESULT,
 ) -> CleaningView:
-    """Returns the view of one cleaning of a log at one of `STEPS`: the first, if not cleaned.
+    """Returns the view of one cleaning of a log at one of `STEPS`.
 
-    `records` is the result of log_records. If it is None, the log is drawn as bars.
+    Args:
+        cleaning: None if the log is not cleaned; then only the first step can be drawn.
+        records: the result of log_records. If None, the log is drawn as bars.
     """
     if cleaning is None:
         step = RANGE
@@ -403,6 +405,7 @@ def figure(cleaning_view: CleaningView) -> Html:
 
 
 def describe(cleaning_view: CleaningView) -> str:
+    """Returns the text for screen readers."""
     cells = [
         say("common.labelled", where=cell.text, text=cell.fate)
         for segment in cleaning_view.segments

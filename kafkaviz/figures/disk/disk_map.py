@@ -327,7 +327,8 @@ def freeing_title(steps: Sequence[FreeingStep]) -> str:
 def freeing_table(steps: Iterable[FreeingStep], names: Mapping[str, str]) -> DiskTable:
     """Returns one row per kind of file and log directory.
 
-    `names` has short names by path. The table has them only if there are several log directories.
+    `names` maps the path of a log directory to a short name. The table has the names only if there
+    are several log directories.
     """
     rows = []
     for step in steps:
@@ -380,7 +381,8 @@ def price_table(
 ) -> DiskTable:
     """Returns how much the next broker start-up reads, with the .index files and without them.
 
-    `recovery` has the reads with the .index files; None: unknown. `names`: short names by path.
+    `recovery` has the reads with the .index files; None: unknown. `names` maps the path of a log
+    directory to a short name.
     """
     reads_now = {reads.log_directory: reads for reads in recovery or ()}
     no_reads = MISSING if recovery is None else say("common.none")

@@ -79,7 +79,10 @@ def _row_at(batches: BatchTable, position: int) -> int:
 
 
 def describe_headers(scan: ForwardScan) -> list[ScanStep]:
-    """Returns one step per header; above `MAX_STEPS`, the headers in the middle share a step."""
+    """Returns the steps of a scan, usually one per header.
+
+    A scan with more than `MAX_STEPS` headers has one step for all headers in the middle.
+    """
     end = []
     if not scan.batch:
         text = say("log_scan.end")

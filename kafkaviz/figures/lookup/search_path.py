@@ -1,4 +1,8 @@
-"""The path of a lookup: a panel per searched index, with each probe and the slot that it reads."""
+"""The path of a lookup through its indexes: each probe, and the slot that it reads.
+
+There is one panel per searched index: the time index, then the offset index of each segment that
+was tried.
+"""
 
 from collections.abc import Mapping
 

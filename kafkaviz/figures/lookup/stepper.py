@@ -82,10 +82,12 @@ def view_records(context: LookupContext) -> RecordsView:
 def _records_around(
     records: Iterable[LookupRecord], hit_offset: int | None
 ) -> tuple[int, int, Sequence[LookupRecord]]:
-    """Returns (index of the first record, number of all records, records around `hit_offset`).
+    """Returns up to `DRAWN_RECORDS` records around the record with `hit_offset`.
 
-    These are up to `DRAWN_RECORDS` records, the first ones if no record has this offset. A batch
-    may have millions of records.
+    If no record has this offset, returns the first records. A batch may have millions of records.
+
+    Returns:
+        The index of the first returned record, the number of all records, and the records.
     """
     first_records: list[LookupRecord] = []
     last_records: deque[LookupRecord] = deque(maxlen=DRAWN_RECORDS)

@@ -92,7 +92,10 @@ def view(explanation: OffsetExplanation) -> OffsetExplanationView:
 
 
 def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, int]:
-    """Returns the ends of the time axis. The oldest and newest 1 % of the points may be outside."""
+    """Returns the first and the last time that the figure shows.
+
+    The oldest and the newest 1 % of the points may be outside.
+    """
     included = [
         explanation.target_ms,
         *(record.timestamp_ms for record in (explanation.answer, explanation.closest) if record),

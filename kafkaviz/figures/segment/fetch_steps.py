@@ -44,12 +44,12 @@ class FetchStepsView:
 
     title: str
     caption: str
-    request: tuple[str, ...] = ()  # sentences on the broker's reads; empty if it reads nothing
+    request: tuple[str, ...] = ()  # sentences on what the broker reads; () for nothing
     response: tuple[str, ...] = ()  # sentences on the response and on the consumer
     entry_rows: tuple[tuple[str, ...], ...] = ()
     more_entries: int = 0  # the number of entries left out
     batch_rows: tuple[tuple[str, ...], ...] = ()
-    more_batches: int = 0  # the number of table rows left out
+    more_batches: int = 0  # the number of batches left out
     end: str = ""  # says where the next fetch begins, or which exception the consumer throws
 
 

@@ -194,7 +194,7 @@ def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
 
 
 def legend(bytes_view: BytesView) -> list[tuple[str, str]]:
-    """Returns (kind, name) of each kind of span that occurs; a .log also has `BATCH_KINDS`."""
+    """Returns (kind, name) of each kind of span that occurs; a .log always has `BATCH_KINDS`."""
     kinds_present = {
         span.kind for pane in (bytes_view.outer, bytes_view.inner) if pane for span in pane.spans
     }

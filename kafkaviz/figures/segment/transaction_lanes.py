@@ -76,7 +76,8 @@ class TransactionLanesView:
     caption: str
     held_by: str  # a sentence on the open transaction that stops the last stable offset, or ""
     lanes: tuple[Lane, ...]
-    runs: tuple[OffsetRun, ...]  # read_committed gets, skips or waits for these; empty if unknown
+    # the offsets that read_committed gets, skips or waits for; empty if unknown
+    runs: tuple[OffsetRun, ...]
     segment_offset: int
     first_offset: int  # the start of the range, after old transactions that are left out
     end_offset: int  # the end of the range, exclusive

@@ -20,6 +20,7 @@ def use_text(use: Use) -> str:
 
 
 def sorted_uses(uses: Mapping[Use, int]) -> Sequence[tuple[Use, int]]:
+    """Returns the uses and their bytes, the largest first."""
     return sorted(uses.items(), key=lambda item: -item[1])
 
 
@@ -31,7 +32,10 @@ def freeing_text(kind: FreeingKind) -> str:
 
 
 def index_price_text(price: IndexPrice, rate: int = ASSUMED_RATE) -> str:
-    """Says what deleting all .index files frees, and what broker start-up then reads."""
+    """Says what deleting all .index files frees, and what broker start-up then reads.
+
+    `rate`: bytes per second that one thread reads.
+    """
     return say_count(
         "disk.index_price",
         price.files,
@@ -44,7 +48,10 @@ def index_price_text(price: IndexPrice, rate: int = ASSUMED_RATE) -> str:
 
 
 def reading_time(reads: RecoveryReads, rate: int) -> str:
-    """Returns how long the reads of a recovery take, such as "12 min to 24 min"."""
+    """Returns how long the reads of a recovery take, such as "12 min to 24 min".
+
+    `rate`: bytes per second that one thread reads.
+    """
     shortest, longest = (duration(seconds * 1000) for seconds in reads.seconds(rate))
     if shortest == longest:
         return shortest
@@ -52,7 +59,10 @@ def reading_time(reads: RecoveryReads, rate: int) -> str:
 
 
 def recovery_text(reads: RecoveryReads, rate: int) -> str:
-    """Says how much the recovery of a log directory reads, and how long that takes."""
+    """Says how much the recovery of a log directory reads, and how long that takes.
+
+    `rate`: bytes per second that one thread reads.
+    """
     shortest, longest = (duration(seconds * 1000) for seconds in reads.seconds(rate))
     return say_count(
         "disk.recovery" if shortest == longest else "disk.recovery_range",

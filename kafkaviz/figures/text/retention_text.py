@@ -170,7 +170,10 @@ def basis_text(limits: RetentionLimits) -> str:
 
 
 def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
-    """Returns sentences on the most common retention settings, and on an assumed default time."""
+    """Returns sentences that name the most common retention settings.
+
+    If Kafka's default is assumed for a retention time, another sentence says so.
+    """
     commonest = Counter(
         say("retention.basis_compacted") if log.limits.deletes is False else basis_text(log.limits)
         for log in logs

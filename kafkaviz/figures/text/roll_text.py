@@ -44,6 +44,7 @@ def history_reason(segment_history: SegmentHistory) -> str:
 
 
 def text_colour(segment_history: SegmentHistory) -> str:
+    """Returns the token name of the text colour for a segment's cause."""
     if segment_history.is_active or segment_history.reason is None:
         return "ink_3"
     colour = COLOUR_NAMES[segment_history.reason.cause]

@@ -35,7 +35,8 @@ SIZE_TICKS = [1 << power for power in (6, 16, 26)]
 TICK_BITS = 4  # two ticks that are closer would have overlapping texts
 LOG_TICKS = [1 << power for power in (10, 15, 20, 25, 30)]
 DEFAULT_BYTES = IndexConfig().segment_index_bytes
-# without a considered size, today's is compared with one that causes this many times its rolls
+# without a considered size, today's is compared with a size that causes this many times as many
+# rolls
 TIMES_AS_MANY = 8
 ALIKE_RATIO = 1.2  # up to this ratio of the longest lookup to the shortest, the size hardly matters
 COST_TICKS_US = [step * 10**power for power in range(7) for step in (1, 2, 5)]

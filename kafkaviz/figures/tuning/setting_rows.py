@@ -28,7 +28,7 @@ class RowQuantity:
     """A column of the figure: a quantity, with a range for each row."""
 
     name: str  # the head of the column; it may have line breaks (<br>)
-    ranges: tuple[tuple[float, float], ...]  # (low, high): equal if exact, NaN if unknown
+    ranges: tuple[tuple[float, float], ...]  # (low, high) per row: equal if exact, NaN if unknown
     format_value: Callable[[float], str]
     is_log: bool = False
 
