@@ -31,10 +31,16 @@ _SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.|$)")
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _QUORUM_FIELDS = {  # required fields of quorum-state, by data version; others are ignored
-    0: {"clusterId": str, "leaderId": int, "leaderEpoch": int, "votedId": int,
-        "appliedOffset": int, "currentVoters": list},
+    0: {
+        "clusterId": str,
+        "leaderId": int,
+        "leaderEpoch": int,
+        "votedId": int,
+        "appliedOffset": int,
+        "currentVoters": list,
+    },
     1: {"leaderId": int, "leaderEpoch": int, "votedId": int, "votedDirectoryId": str},
-}  # fmt: skip
+}
 EntryT = TypeVar("EntryT")
 
 

@@ -65,9 +65,13 @@ TIMES = 2
 OFFSETS = 4
 MAYBE = -1  # unknown until the deltas are read one by one
 FAULTS = (
-    "none", "batch-bad-length", "record-malformed", "batch-record-count", "decompress-failed",
+    "none",
+    "batch-bad-length",
+    "record-malformed",
+    "batch-record-count",
+    "decompress-failed",
     "batch-too-large",
-)  # fmt: skip
+)
 NONE, BAD_LENGTH, MALFORMED, RECORD_COUNT, DECOMPRESS, TOO_LARGE = range(len(FAULTS))
 LIMIT_BYTES = codec.LIMIT_BYTES
 

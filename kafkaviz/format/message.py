@@ -46,11 +46,16 @@ MAX_VALUES = 500_000
 # a field of all versions accepts any version, even a negative one, as in the generated classes
 OLDEST = -(2**15)
 ZERO_UUID = "A" * 22
-_LAYOUTS = {
-    "i8": ">b", "i16": ">h", "i32": ">i", "i64": ">q", "u16": ">H", "f64": ">d", "bool": ">b",
-    "uuid": ">16s",
-}  # fmt: skip
-UNPACK = {kind: struct.Struct(layout) for kind, layout in _LAYOUTS.items()}
+UNPACK = {
+    "i8": struct.Struct(">b"),
+    "i16": struct.Struct(">h"),
+    "i32": struct.Struct(">i"),
+    "i64": struct.Struct(">q"),
+    "u16": struct.Struct(">H"),
+    "f64": struct.Struct(">d"),
+    "bool": struct.Struct(">b"),
+    "uuid": struct.Struct(">16s"),
+}
 _ESCAPES = {code: f"\\u{code:04X}" for code in range(0x20)}
 _ESCAPES |= str.maketrans(
     {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\t": "\\t", "\r": "\\r", "\n": "\\n"}

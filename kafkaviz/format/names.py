@@ -26,8 +26,13 @@ RECOVERY_POINT_CHECKPOINT = "recovery-point-offset-checkpoint"
 CLEANER_CHECKPOINT = "cleaner-offset-checkpoint"
 OFFSET_CHECKPOINTS = (LOG_START_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT, RECOVERY_POINT_CHECKPOINT)
 OWN_FILES = (
-    META_PROPERTIES, CLEAN_SHUTDOWN, *OFFSET_CHECKPOINTS, CLEANER_CHECKPOINT, BOOTSTRAP, LOCK,
-)  # fmt: skip
+    META_PROPERTIES,
+    CLEAN_SHUTDOWN,
+    *OFFSET_CHECKPOINTS,
+    CLEANER_CHECKPOINT,
+    BOOTSTRAP,
+    LOCK,
+)
 # a comment, the first line of a simulated server.properties
 SIMULATED_COMMENT = " Simulated by kafkaviz"
 # not written by Kafka: people add it to the directory that they copied

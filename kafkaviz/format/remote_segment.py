@@ -131,9 +131,14 @@ VERSION = "1"
 MAX_CHUNKS = 100_000
 # Python raises these for a JSON text of another shape
 MALFORMED = (
-    ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
     struct.error,
-)  # fmt: skip
+)
 MAX_BYTES = 2**31 - 1  # sizes and positions are Java's int
 SIZES_HEAD_BYTES = 9  # count, smallest size and bytes per size
 CHUNK: np.dtype = np.dtype(

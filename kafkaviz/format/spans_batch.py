@@ -231,7 +231,11 @@ def _last_offset(header: np.void) -> Message:
 
 
 def _optional_note(field: str, absent_key: str, present_key: str, **fields: str):
-    """Returns a function: the message `absent_key` if a field is -1, else that of `row_note`."""
+    """Returns a function that makes a note from a header.
+
+    The note is the message `absent_key` if the header's `field` is -1. Otherwise the note is that
+    of `row_note(present_key, **fields)`.
+    """
     present_note = row_note(present_key, **fields)
     return lambda header: message(absent_key) if header[field] == -1 else present_note(header)
 

@@ -59,13 +59,18 @@ def txn_entries() -> RowFormat:
         "version": FieldDisplay("version", CHECK, note="span.txn_version"),
         "producer_id": FieldDisplay("producerId", PRODUCER, note="span.aborted_producer"),
         "first_offset": FieldDisplay(
-            "firstOffset", OFFSET, is_grouped=True, note="span.transaction_start"),
+            "firstOffset", OFFSET, is_grouped=True, note="span.transaction_start"
+        ),
         "last_offset": FieldDisplay(
-            "lastOffset", OFFSET, is_grouped=True, note="span.abort_marker_offset"),
+            "lastOffset", OFFSET, is_grouped=True, note="span.abort_marker_offset"
+        ),
         "last_stable_offset": FieldDisplay(
-            "lastStableOffset", OFFSET, is_grouped=True,
-            note=row_note("span.last_stable_offset", offset="last_stable_offset")),
-    }  # fmt: skip
+            "lastStableOffset",
+            OFFSET,
+            is_grouped=True,
+            note=row_note("span.last_stable_offset", offset="last_stable_offset"),
+        ),
+    }
     return RowFormat(txn_index.ENTRY, fields, "span.entry", message("span.torn_entry"))
 
 
@@ -145,28 +150,41 @@ def _offset_field(base_offset: int) -> FieldDisplay:
 SNAPSHOT_FIELDS = {
     "version": FieldDisplay("version", CHECK, note="span.snapshot_version"),
     "crc": FieldDisplay(
-        "crc", CHECK, value=lambda header: f"0x{int(header['crc']):08x}",
-        note="span.covered_by_snapshot_crc"),
+        "crc",
+        CHECK,
+        value=lambda header: f"0x{int(header['crc']):08x}",
+        note="span.covered_by_snapshot_crc",
+    ),
     "producer_count": FieldDisplay("producerCount", SIZE, note="span.producer_count"),
-}  # fmt: skip
+}
 PRODUCER_FIELDS = {
     "producer_id": FieldDisplay("producerId", PRODUCER, note="span.snapshot_producer"),
     "producer_epoch": FieldDisplay("producerEpoch", PRODUCER, note="span.snapshot_epoch"),
     "last_sequence": FieldDisplay("lastSequence", PRODUCER, note="span.last_sequence"),
     "last_offset": FieldDisplay(
-        "lastOffset", OFFSET, is_grouped=True,
+        "lastOffset",
+        OFFSET,
+        is_grouped=True,
         note=lambda producer: message(
-            "span.last_batch_offset" if producer["last_offset"] >= 0 else "span.no_batch_known")),
+            "span.last_batch_offset" if producer["last_offset"] >= 0 else "span.no_batch_known"
+        ),
+    ),
     "offset_delta": FieldDisplay("offsetDelta", OFFSET, note="span.offset_delta"),
     "timestamp_ms": FieldDisplay(
-        "timestamp", TIME, note=row_note("span.last_batch_time", time="timestamp_ms")),
+        "timestamp", TIME, note=row_note("span.last_batch_time", time="timestamp_ms")
+    ),
     "coordinator_epoch": FieldDisplay("coordinatorEpoch", PRODUCER, note="span.coordinator_epoch"),
     "current_txn_first_offset": FieldDisplay(
-        "currentTxnFirstOffset", OFFSET, is_grouped=True,
+        "currentTxnFirstOffset",
+        OFFSET,
+        is_grouped=True,
         note=lambda producer: message(
-            "span.open_transaction_start" if producer["current_txn_first_offset"] >= 0
-            else "span.no_open_transaction")),
-}  # fmt: skip
+            "span.open_transaction_start"
+            if producer["current_txn_first_offset"] >= 0
+            else "span.no_open_transaction"
+        ),
+    ),
+}
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _NAME = re.compile(rb"\s*([A-Za-z_.]+)\s*[:=]")
 

@@ -143,9 +143,15 @@ def batch_at(read: ReadInto, position: int, stop: int) -> np.void | None:
 
 @njit(cache=True, boundscheck=True)
 def take_headers(
-    buffer: np.ndarray, length: int, chunk_position: int, position: int, stop: int,
-    headers: np.ndarray, positions: np.ndarray, row_count: int,
-) -> tuple[int, int, int]:  # fmt: skip
+    buffer: np.ndarray,
+    length: int,
+    chunk_position: int,
+    position: int,
+    stop: int,
+    headers: np.ndarray,
+    positions: np.ndarray,
+    row_count: int,
+) -> tuple[int, int, int]:
     """Copies batch headers to a table until the chunk, the table or the log ends.
 
     Returns:

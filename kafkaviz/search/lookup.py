@@ -282,9 +282,12 @@ class Lookup:
 
     def _repr_html_(self) -> str:
         columns = (
-            "common.file", "tuning.head_entries", "page_cache.probes", "segment.head_slot",
+            "common.file",
+            "tuning.head_entries",
+            "page_cache.probes",
+            "segment.head_slot",
             "html_table.entry",
-        )  # fmt: skip
+        )
         rows = []
         for search in self.searches:
             slots = search.slot_search

@@ -52,9 +52,11 @@ WINDOW_BYTES = 1 << 14  # bytes per read; Kafka makes a system call per step, ka
 TIMESTAMP_START = field_start(LEGACY_HEADER, "timestamp_ms")
 # faults for which kafkaviz refuses data that Kafka would read
 OWN_REFUSALS = (
-    "codec.expands_past_limit", "corrupt.batch_cut", "corrupt.batch_gone",
+    "codec.expands_past_limit",
+    "corrupt.batch_cut",
+    "corrupt.batch_gone",
     "corrupt.batch_too_large",
-)  # fmt: skip
+)
 
 
 class FailedRead(CorruptFile):

@@ -75,9 +75,14 @@ def read(
 
 @njit(cache=True)
 def _block(
-    data: np.ndarray, position: int, end: int,
-    out: np.ndarray, out_start: int, out_end: int, block_bytes: int,
-) -> int:  # fmt: skip
+    data: np.ndarray,
+    position: int,
+    end: int,
+    out: np.ndarray,
+    out_start: int,
+    out_end: int,
+    block_bytes: int,
+) -> int:
     place = out_start
     block_end = out_start + block_bytes
     # past this byte the output is too small, or the block is too large
@@ -156,9 +161,13 @@ def _rotate_left(number: np.uint64, bits: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def read_run(
-    data: np.ndarray, starts: np.ndarray, ends: np.ndarray,
-    out: np.ndarray, limit_bytes: int, out_ends: np.ndarray,
-) -> int:  # fmt: skip
+    data: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    out: np.ndarray,
+    limit_bytes: int,
+    out_ends: np.ndarray,
+) -> int:
     place = to_int(0)  # numba would compile everything again for the type of a literal 0
     for index in range(len(starts)):
         room = min(len(out) - SLACK_BYTES, place + limit_bytes)

@@ -104,9 +104,13 @@ def _block(
 
 @njit(cache=True, nogil=True)
 def read_run(
-    data: np.ndarray, starts: np.ndarray, ends: np.ndarray,
-    out: np.ndarray, limit_bytes: int, out_ends: np.ndarray,
-) -> int:  # fmt: skip
+    data: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    out: np.ndarray,
+    limit_bytes: int,
+    out_ends: np.ndarray,
+) -> int:
     place = to_int(0)  # numba would compile everything again for the type of a literal 0
     for index in range(len(starts)):
         room = min(len(out) - SLACK_BYTES, place + limit_bytes)

@@ -21,10 +21,26 @@ MAX_WIDTH = 160  # wider lines are hard to read
 # The version of each JSON form. It must be raised if a field is removed, renamed or changes its
 # meaning, but not if a field is added.
 SCHEMAS = {
-    "calibrate": 1, "check": 1, "commits": 1, "compaction": 1, "compare": 1, "compare-catalogs": 1,
-    "dump": 1, "ingest": 1, "key": 1, "lookup": 1, "lookup-index": 1, "rebuild": 1, "records": 1,
-    "report": 1, "simulate": 1, "simulate-list": 1, "tiered": 1, "transactions": 1, "tune": 1,
-}  # fmt: skip
+    "calibrate": 1,
+    "check": 1,
+    "commits": 1,
+    "compaction": 1,
+    "compare": 1,
+    "compare-catalogs": 1,
+    "dump": 1,
+    "ingest": 1,
+    "key": 1,
+    "lookup": 1,
+    "lookup-index": 1,
+    "rebuild": 1,
+    "records": 1,
+    "report": 1,
+    "simulate": 1,
+    "simulate-list": 1,
+    "tiered": 1,
+    "transactions": 1,
+    "tune": 1,
+}
 # compiled only when a line has wide characters, because that takes 1/40 of a small command's time
 _WIDE = r"[\u2e80-\uffef]"
 # a Chinese character or a word, with the spaces and the punctuation that must follow it

@@ -89,10 +89,21 @@ def write(
         batch that this module does not print).
     """
     count, code, buffer.used_bytes, buffer.used_gaps, buffer.last_offset = _write(
-        batches, data, starts, ends, compressed, prints, lines, line_ends,
-        buffer.text, buffer.used_bytes, buffer.gaps, buffer.used_gaps, buffer.last_offset,
+        batches,
+        data,
+        starts,
+        ends,
+        compressed,
+        prints,
+        lines,
+        line_ends,
+        buffer.text,
+        buffer.used_bytes,
+        buffer.gaps,
+        buffer.used_gaps,
+        buffer.last_offset,
         np.zeros(1, ROW),
-    )  # fmt: skip
+    )
     return count, code
 
 
@@ -118,9 +129,21 @@ def write_large(
         return
     while remaining:
         position, count, buffer.used_bytes, buffer.used_gaps, buffer.last_offset, needed = _records(
-            batches, 0, data, position, end, remaining, compressed, prints,
-            buffer.text, 0, buffer.gaps, 0, buffer.last_offset, row,
-        )  # fmt: skip
+            batches,
+            0,
+            data,
+            position,
+            end,
+            remaining,
+            compressed,
+            prints,
+            buffer.text,
+            0,
+            buffer.gaps,
+            0,
+            buffer.last_offset,
+            row,
+        )
         remaining -= count
         if needed > buffer.text.size:
             buffer.text = np.empty(needed, np.uint8)
@@ -160,11 +183,21 @@ def _most_records(record_count: int, records_bytes: int) -> int:
 
 @njit(cache=True, boundscheck=True)
 def _write(
-    batches: np.ndarray, data: np.ndarray, starts: np.ndarray, ends: np.ndarray,
-    compressed: bool, prints: bool, lines: np.ndarray, line_ends: np.ndarray,
-    out: np.ndarray, out_position: int, gaps: np.ndarray, used_gaps: int, last_offset: int,
+    batches: np.ndarray,
+    data: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    compressed: bool,
+    prints: bool,
+    lines: np.ndarray,
+    line_ends: np.ndarray,
+    out: np.ndarray,
+    out_position: int,
+    gaps: np.ndarray,
+    used_gaps: int,
+    last_offset: int,
     table: np.ndarray,
-) -> tuple[int, int, int, int, int]:  # fmt: skip
+) -> tuple[int, int, int, int, int]:
     for place in range(len(batches)):
         start = starts[place]
         end = ends[place]
@@ -178,10 +211,21 @@ def _write(
         if out_position + room > len(out) or used_gaps + most_records > len(gaps):
             return place, NEEDS_ROOM, out_position, used_gaps, last_offset
         position, _, new_position, new_gaps, new_offset, needed = _records(
-            batches, place, data, start, end, record_count, compressed, prints,
-            out, _copy(lines, line_start, line_end, out, out_position),
-            gaps, used_gaps, last_offset, table,
-        )  # fmt: skip
+            batches,
+            place,
+            data,
+            start,
+            end,
+            record_count,
+            compressed,
+            prints,
+            out,
+            _copy(lines, line_start, line_end, out, out_position),
+            gaps,
+            used_gaps,
+            last_offset,
+            table,
+        )
         if needed or (record_count > 0 and position < end):
             return place, OTHER, out_position, used_gaps, last_offset
         out_position = new_position
@@ -192,11 +236,21 @@ def _write(
 
 @njit(cache=True, boundscheck=True)
 def _records(
-    batches: np.ndarray, place: int, data: np.ndarray, position: int, end: int, remaining: int,
-    compressed: bool, prints: bool,
-    out: np.ndarray, out_position: int, gaps: np.ndarray, used_gaps: int, last_offset: int,
+    batches: np.ndarray,
+    place: int,
+    data: np.ndarray,
+    position: int,
+    end: int,
+    remaining: int,
+    compressed: bool,
+    prints: bool,
+    out: np.ndarray,
+    out_position: int,
+    gaps: np.ndarray,
+    used_gaps: int,
+    last_offset: int,
     table: np.ndarray,
-) -> tuple[int, int, int, int, int, int]:  # fmt: skip
+) -> tuple[int, int, int, int, int, int]:
     """Writes the lines of a batch's next records, until the buffers are full.
 
     Returns:

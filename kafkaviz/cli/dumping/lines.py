@@ -112,10 +112,16 @@ def _join_texts(words: tuple[tuple[str, ...], ...]) -> tuple:
 
 @njit(cache=True)
 def _write(
-    kinds: np.ndarray, texts: np.ndarray, starts: np.ndarray, ends: np.ndarray,
-    word_from: np.ndarray, columns: np.ndarray, mask: np.ndarray,
-    out: np.ndarray, line_ends: np.ndarray,
-) -> int:  # fmt: skip
+    kinds: np.ndarray,
+    texts: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    word_from: np.ndarray,
+    columns: np.ndarray,
+    mask: np.ndarray,
+    out: np.ndarray,
+    line_ends: np.ndarray,
+) -> int:
     position = 0
     for row in range(len(columns)):
         for place in range(len(kinds)):
@@ -209,10 +215,13 @@ def timestamp_type(batches: np.ndarray) -> np.ndarray:
 def _head(batches: np.ndarray) -> list[Part]:
     horizon = batch.has_delete_horizon(batches)
     return [
-        "baseOffset: ", batches["base_offset"], " lastOffset: ", batches["last_offset"],
+        "baseOffset: ", batches["base_offset"],
+        " lastOffset: ", batches["last_offset"],
         " count: ", batches["record_count"],
-        " baseSequence: ", batches["base_sequence"], " lastSequence: ", last_sequence(batches),
-        " producerId: ", batches["producer_id"], " producerEpoch: ", batches["producer_epoch"],
+        " baseSequence: ", batches["base_sequence"],
+        " lastSequence: ", last_sequence(batches),
+        " producerId: ", batches["producer_id"],
+        " producerEpoch: ", batches["producer_epoch"],
         " partitionLeaderEpoch: ", batches["leader_epoch"],
         " isTransactional: ", flag(batch.is_transactional(batches)),
         " isControl: ", flag(batch.is_control(batches)),
@@ -230,7 +239,10 @@ def _tail(batches: np.ndarray, valid: np.ndarray) -> list[Part]:
     return [
         " position: ", batches["position"],
         Word(timestamp_type(batches), time_labels), batches["max_timestamp_ms"],
-        " size: ", batches["size_bytes"], " magic: ", batches["magic"],
+        " size: ", batches["size_bytes"],
+        " magic: ", batches["magic"],
         " compresscodec: ", Word(batch.codec(batches), CODECS),
-        " crc: ", batches["crc"], " isvalid: ", flag(valid), "\n",
+        " crc: ", batches["crc"],
+        " isvalid: ", flag(valid),
+        "\n",
     ]  # fmt: skip

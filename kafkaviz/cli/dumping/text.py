@@ -137,12 +137,21 @@ def _dump_snapshot(path: str, console: Console) -> None:
     ):
         optional += [Word(has_batch, ("", f" {label}: ")), OptionalNumber(column, has_batch)]
     lines = render(
-        "producerId: ", producers["producer_id"], " producerEpoch: ", producers["producer_epoch"],
-        " coordinatorEpoch: ", producers["coordinator_epoch"],
-        " currentTxnFirstOffset: ", Word(is_open, ("OptionalLong.empty", "OptionalLong[")),
-        OptionalNumber(producers["current_txn_first_offset"], is_open), Word(is_open, ("", "]")),
-        " lastTimestamp: ", producers["timestamp_ms"], *optional, "\n",
-    )  # fmt: skip
+        "producerId: ",
+        producers["producer_id"],
+        " producerEpoch: ",
+        producers["producer_epoch"],
+        " coordinatorEpoch: ",
+        producers["coordinator_epoch"],
+        " currentTxnFirstOffset: ",
+        Word(is_open, ("OptionalLong.empty", "OptionalLong[")),
+        OptionalNumber(producers["current_txn_first_offset"], is_open),
+        Word(is_open, ("", "]")),
+        " lastTimestamp: ",
+        producers["timestamp_ms"],
+        *optional,
+        "\n",
+    )
     console.write(lines.data)
 
 
@@ -162,8 +171,16 @@ def _dump_txn_index(path: str, console: Console) -> None:
     if not len(entries):
         return
     lines = render(
-        "version: ", entries["version"].astype("i8") >> 8, " producerId: ", entries["producer_id"],
-        " firstOffset: ", entries["first_offset"], " lastOffset: ", entries["last_offset"],
-        " lastStableOffset: ", entries["last_stable_offset"], "\n",
-    )  # fmt: skip
+        "version: ",
+        entries["version"].astype("i8") >> 8,
+        " producerId: ",
+        entries["producer_id"],
+        " firstOffset: ",
+        entries["first_offset"],
+        " lastOffset: ",
+        entries["last_offset"],
+        " lastStableOffset: ",
+        entries["last_stable_offset"],
+        "\n",
+    )
     console.write(lines.data)
