@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 20
 WIDTHS = (21, 9, 11, 26, 26)
-HEADS = ("outcome", "began", "ended", "producer")  # after those of the offsets and the marker
 # the moment to run the abort command, by the verdict on the transaction
 ABORT_MOMENTS = {"ongoing": "after_that", "hanging": "now", "overdue": "now"}
 EPILOG = """\
@@ -240,9 +239,12 @@ def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> I
         yield "  " + say_count("transactions.markers_alone", partition.markers_alone)
     last_ones = partition.transactions[-SHOWN_ROWS:]
     if last_ones:
-        heads = [say("cli_tiered.offsets"), say("transaction_lanes.marker")]
-        heads += [say(f"transactions.head_{head}") for head in HEADS]
-        yield "  " + _row(*heads)
+        heads = ("outcome", "began", "ended", "producer")
+        yield "  " + _row(
+            say("cli_tiered.offsets"),
+            say("transaction_lanes.marker"),
+            *(say(f"transactions.head_{head}") for head in heads),
+        )
     for transaction in last_ones:
         yield "  " + _row(
             _describe_offsets(transaction),

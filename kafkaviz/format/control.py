@@ -77,21 +77,30 @@ _MARKER = ControlRecordSchema(
     "endTxnMarker:", message.schema("version i16, coordinatorEpoch i32"), is_flexible=False
 )
 RECORD_TYPES: dict[ControlType, ControlRecordSchema] = {
-    type_: ControlRecordSchema(label, message.schema(fields))
-    for type_, label, fields in (
-        (ControlType.LEADER_CHANGE, "LeaderChange:",
-         f"version i16, leaderId i32, voters {_VOTERS}, grantingVoters {_VOTERS}"),
-        (ControlType.SNAPSHOT_HEADER, "SnapshotHeader",
-         "version i16, lastContainedLogTimestamp i64"),
-        (ControlType.SNAPSHOT_FOOTER, "SnapshotFooter", "version i16"),
-        (ControlType.KRAFT_VERSION, "KRaftVersion", "version i16, kRaftVersion i16"),
-        (ControlType.KRAFT_VOTERS, "KRaftVoters",
-         "version i16, voters [{voterId i32, voterDirectoryId uuid, endpoints [{name str, host "
-         "str, port u16}], kRaftVersionFeature {minSupportedVersion i16, maxSupportedVersion "
-         "i16}}]"),
-    )
-}  # fmt: skip
-RECORD_TYPES |= {ControlType.ABORT: _MARKER, ControlType.COMMIT: _MARKER}
+    ControlType.ABORT: _MARKER,
+    ControlType.COMMIT: _MARKER,
+    ControlType.LEADER_CHANGE: ControlRecordSchema(
+        "LeaderChange:",
+        message.schema(f"version i16, leaderId i32, voters {_VOTERS}, grantingVoters {_VOTERS}"),
+    ),
+    ControlType.SNAPSHOT_HEADER: ControlRecordSchema(
+        "SnapshotHeader", message.schema("version i16, lastContainedLogTimestamp i64")
+    ),
+    ControlType.SNAPSHOT_FOOTER: ControlRecordSchema(
+        "SnapshotFooter", message.schema("version i16")
+    ),
+    ControlType.KRAFT_VERSION: ControlRecordSchema(
+        "KRaftVersion", message.schema("version i16, kRaftVersion i16")
+    ),
+    ControlType.KRAFT_VOTERS: ControlRecordSchema(
+        "KRaftVoters",
+        message.schema(
+            "version i16, voters [{voterId i32, voterDirectoryId uuid, endpoints [{name str, host "
+            "str, port u16}], kRaftVersionFeature {minSupportedVersion i16, maxSupportedVersion "
+            "i16}}]"
+        ),
+    ),
+}
 
 
 def decode(key: bytes | None, value: bytes | None) -> ControlRecord:

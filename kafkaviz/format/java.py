@@ -22,10 +22,14 @@ INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
 CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 # what Kafka throws while it iterates over damaged records
 EXCEPTIONS = {
-    **dict.fromkeys((FaultKind.RECORD, FaultKind.END, FaultKind.LEFTOVER), INVALID_RECORD),
-    **dict.fromkeys((FaultKind.LENGTH, FaultKind.SIZE), CORRUPT_RECORD),
-    **dict.fromkeys((FaultKind.CODEC, FaultKind.TXN_INDEX), KAFKA),
+    FaultKind.RECORD: INVALID_RECORD,
+    FaultKind.END: INVALID_RECORD,
+    FaultKind.LEFTOVER: INVALID_RECORD,
+    FaultKind.LENGTH: CORRUPT_RECORD,
+    FaultKind.SIZE: CORRUPT_RECORD,
     FaultKind.ARGUMENT: ILLEGAL_ARGUMENT,
+    FaultKind.CODEC: KAFKA,
+    FaultKind.TXN_INDEX: KAFKA,
     FaultKind.BOUNDS: "java.lang.IndexOutOfBoundsException",
 }
 

@@ -4,7 +4,7 @@ Where Kafka's tool throws, the text output raises a JavaException with the same 
 """
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import BinaryIO
 
 from kafkaviz.cli.dumping.java import hash_order
@@ -36,6 +36,7 @@ class DumpOptions:
     """
 
     files: tuple[str, ...] = ()
+    _: KW_ONLY
     prints: bool = False
     deep: bool = False
     decoder: str | None = None

@@ -125,8 +125,12 @@ def hash_order(keys: Collection[str]) -> list[str]:
     buckets = 16
     while len(keys) - 1 > buckets * 3 // 4:
         buckets *= 2
-    hashes = {key: string_hash(key) for key in keys}
-    return sorted(reversed(list(keys)), key=lambda key: (hashes[key] ^ hashes[key] >> 16) % buckets)
+    return sorted(reversed(list(keys)), key=lambda key: _spread(key) % buckets)
+
+
+def _spread(key: str) -> int:
+    number = string_hash(key)
+    return number ^ number >> 16
 
 
 def path(text: str) -> str:
