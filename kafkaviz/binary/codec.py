@@ -76,7 +76,10 @@ class _NotPlain(Exception):
 
 
 def name(codec_id: int) -> str:
-    """Returns the name of a codec id. Raises CorruptBytes for ids 5 to 7, which Kafka lacks."""
+    """Returns the name of a codec id.
+
+    Raises CorruptBytes for the ids 5 to 7, which no Kafka release up to 4.3 knows.
+    """
     if not 0 <= codec_id < len(CODECS):
         words = verbatim(f"Unknown compression type id: {codec_id}")
         raise CorruptBytes(0, words, FaultKind.ARGUMENT)
@@ -217,7 +220,10 @@ def _snappy_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 
 
 def _zstd_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """Yields the data in one piece. Before damage, its size is a multiple of 16 KiB."""
+    """Yields the decompressed data in one piece.
+
+    If `data` is damaged, yields the bytes before the damage, cut to a multiple of 16 KiB.
+    """
     stream = zstandard.ZstdDecompressor().decompressobj()
     content = bytearray()
     try:

@@ -98,7 +98,11 @@ class FieldDisplay(NamedTuple):
 
 
 def row_note(key: str, **fields: str) -> Callable[[np.void], Message]:
-    """Returns a function that makes a message from a row. `fields`: value name -> row field."""
+    """Returns a function that makes the message `key` from a row of a layout.
+
+    Args:
+        fields: the field of the row that gives each value of the message, by the value's name.
+    """
     return lambda row: message(key, **{name: row[field] for name, field in fields.items()})
 
 

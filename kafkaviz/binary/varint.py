@@ -61,7 +61,11 @@ def unfold64(number: np.uint64) -> int:
 
 
 def read_varint(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """Reads a signed 32-bit number. Returns (number, position after it). Raises CorruptBytes."""
+    """Reads a signed 32-bit number. Returns (number, position after it).
+
+    Raises:
+        CorruptBytes: the number is truncated or too long.
+    """
     # most numbers have one byte, which needs no slice
     if 0 <= position < len(data) and (byte := data[position]) < 128:
         return (byte >> 1) ^ -(byte & 1), position + 1

@@ -24,7 +24,10 @@ COPY_BYTES = 16  # the number of bytes that copy_16 copies
 def _pointer(
     context, builder: "ir.IRBuilder", array_type: Any, array: Any, position: Any, bits: int
 ) -> Any:
-    """Returns a pointer to a number in a uint8 array. Checks bounds only if numba does."""
+    """Returns a pointer to the `bits`-bit number at a byte position of a uint8 array.
+
+    Checks bounds only if numba's bounds checks are on.
+    """
     from llvmlite import ir
     from numba.core import cgutils
     from numba.np.arrayobj import make_array
@@ -39,7 +42,10 @@ def _pointer(
 
 
 def _loader(bits: int) -> Callable[..., Any]:
-    """Returns an intrinsic that loads `bits` bits, the lowest byte first, as a uint64 or int."""
+    """Returns an intrinsic that loads `bits` bits, the lowest byte first.
+
+    64 bits are loaded as a uint64, fewer as an int.
+    """
 
     def load(typing_context, data, position):
         from llvmlite import ir

@@ -89,7 +89,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _settings(args: argparse.Namespace) -> dict[str, str]:
-    """Returns environment variables for the app, because app/ and cli/ do not import each other."""
+    """Returns the environment variables that pass the options to the app.
+
+    The app reads them: kafkaviz.app and kafkaviz.cli do not import each other.
+    """
     settings = {"KAFKAVIZ_MASTER": args.master}
     if not environment.IS_WHEEL:
         python_path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
@@ -129,7 +132,10 @@ def _paths(directories: list[Path]) -> str:
 
 
 def _check_listening_address(address: str, port: int | None) -> None:
-    """Raises KafkavizError if the server cannot listen there. Port None: the next free port."""
+    """Raises KafkavizError if the server cannot listen at an address and port.
+
+    Streamlit's message gives no advice. With port None, the server takes the next free port.
+    """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family) as probe:
@@ -145,7 +151,10 @@ def _check_listening_address(address: str, port: int | None) -> None:
 
 
 def _readable(path: Path) -> str:
-    """Returns the absolute path, or a remote path's URL. Raises an error if it cannot be read."""
+    """Returns the absolute path of a file or directory; for a remote path, the URL.
+
+    Raises an error if the path cannot be read. Faults in the content are reported by the app.
+    """
     if remote := address.parse(str(path)):
         return str(remote)
     with translate_os_errors(path):

@@ -116,7 +116,10 @@ def _say_newer(info: "CatalogInfo") -> None:
 
 
 def _leave(ingest: "Ingest", status: int) -> NoReturn:
-    """Exits after the ingest has cleaned up. The JVM ends together with this process."""
+    """Exits after the ingest has cleaned up, without waiting for Spark to shut down.
+
+    The JVM ends together with this process.
+    """
     ingest.settle(SETTLED_WITHIN_S)
     output.note(f"kafkaviz: {say('cli.stopped')}")
     os._exit(status)

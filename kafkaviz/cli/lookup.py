@@ -198,7 +198,10 @@ def _search_index(args: argparse.Namespace, opened: "OpenedPath") -> int:
 
 
 def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> None:
-    """Prints which files are shown in their state after recovery, and whether start-up fails."""
+    """Prints on stderr which files are shown in their state after recovery.
+
+    Also says whether start-up will fail.
+    """
     from kafkaviz.analysis.lookup.lookups import (
         describe_failed_start,
         describe_recovered,

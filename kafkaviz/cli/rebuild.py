@@ -84,7 +84,11 @@ def run(args: argparse.Namespace) -> int:
 def _write_indexes(
     source: "RebuildSource", out: Path
 ) -> "tuple[list[RebuiltSegment], list[dict[str, str]]]":
-    """Builds all indexes, then moves them to `out`. Returns segments and checksums by file."""
+    """Builds all indexes, then moves them into the output folder.
+
+    Returns:
+        The segments, and per segment the checksum of each file.
+    """
     from kafkaviz.simulate.directory.folder import new_files
     from kafkaviz.units import file_stem
 

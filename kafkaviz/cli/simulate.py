@@ -153,7 +153,10 @@ def _plan_replay(args: argparse.Namespace) -> "tuple[SimulationPlan, ReplaySourc
 def _write_files(
     plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], *, clean: bool
 ) -> "Generator[Simulated]":
-    """Yields the written result. The files reach the output folder after the with block."""
+    """Writes the files of a plan and yields the result.
+
+    The files are moved to the output folder after the caller's with block.
+    """
     from kafkaviz.simulate.directory.folder import DiskLogs, new_files, write
     from kafkaviz.simulate.directory.simulation import Run
 
@@ -271,7 +274,10 @@ class _LiveDirectory:
         write(files, self._out, {f"{directory}/{name}" for name in self._logs.names()})
 
     def _is_new(self, file: "FileView") -> bool:
-        """Returns whether a file may have changed. Files of segments before the last one do not."""
+        """Returns whether a file may have changed since the last write.
+
+        Files of segments before the last segment no longer change.
+        """
         from kafkaviz.format import names
 
         name = names.parse_file(file.name.rpartition("/")[2])

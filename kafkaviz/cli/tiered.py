@@ -250,7 +250,10 @@ def _render_partition(
 
 
 def _summarise_upload(upload: "PartitionUpload") -> Iterator[str]:
-    """Yields the segments per upload state, the broker's role, and how many wait for an upload."""
+    """Yields the number of segments per upload state, and whether this broker uploads.
+
+    Also yields the number of segments that are kept only until they are uploaded.
+    """
     counts = tuple(message(f"upload.n_{state}", n=count) for state, count in upload.counts.items())
     yield say("upload.summary", counts=counts)
     if upload.is_leader is None:

@@ -261,7 +261,10 @@ def _parse_sample(text: str) -> int | None:
 
 
 def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatIf, WhatIf]":
-    """Rewrites the log with today's and with changed settings; a topic's partitions are summed."""
+    """Simulates rewriting the log twice: with today's settings and with changed settings.
+
+    For a topic, the results are sums over its partitions.
+    """
     from kafkaviz import config_def, versions
     from kafkaviz.analysis import rebuild
     from kafkaviz.errors import KafkavizError, RefusedSetting

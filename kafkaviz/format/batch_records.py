@@ -156,7 +156,11 @@ def batch_bytes(data: bytes | memoryview) -> memoryview:
 
 
 def size_bytes(data: bytes | memoryview) -> int:
-    """Returns the size of the first batch with its header. Raises CorruptBytes if it is short."""
+    """Returns the size of the first batch, header included. Reads 17 bytes.
+
+    Raises:
+        CorruptBytes: there are fewer than 17 bytes, or the size is below Kafka's minimum.
+    """
     if len(data) < MAGIC_END:
         raise CorruptBytes(0, message("corrupt.no_batch", size=len(data)))
     length = int(np.frombuffer(data, _LENGTH, 1, _LENGTH_AT)[0])
@@ -224,7 +228,10 @@ def _is_magic_2(batch: bytes | memoryview) -> bool:
 
 
 def split_header(batch: bytes | memoryview) -> tuple[np.void, memoryview]:
-    """Splits a batch of magic 2 into header and rest. Raises CorruptBytes if it is too short."""
+    """Splits a batch of magic 2 into its header and the rest.
+
+    Raises CorruptBytes with Kafka's message if the batch is shorter than its header.
+    """
     if len(batch) < HEADER_BYTES:
         raise _too_small_error(batch)
     return np.frombuffer(batch, HEADER, 1)[0], memoryview(batch)[HEADER_BYTES:]
@@ -381,7 +388,12 @@ def heads(
 def _if_sound(
     records: Iterator[RecordHead], prefix: bytes, count: int, codec_fault: CorruptBytes | None
 ) -> Iterable[RecordHead]:
-    """Returns the records of a compressed batch. Raises CorruptBytes if any is damaged."""
+    """Returns the records of a compressed batch. Raises CorruptBytes if any is damaged.
+
+    Args:
+        prefix: the bytes that were decompressed before `codec_fault`.
+        count: the record count in the batch header.
+    """
     if codec_fault:
         deque(records, maxlen=0)  # raises `codec_fault`, or the error of an earlier record
     if count <= MAX_LISTED:
@@ -450,7 +462,10 @@ def _skip_parts(body: memoryview, position: int, end: int) -> None:
 
 
 def values(data: bytes | memoryview) -> Iterator[bytes | None]:
-    """Yields each value of a complete, uncompressed batch of magic 2. Raises CorruptBytes."""
+    """Yields the value of each record in a complete, uncompressed batch of magic 2.
+
+    Raises CorruptBytes if a record cannot be read.
+    """
     header, body = split_header(data)
     end = 0
     for _ in range(int(header["record_count"])):
@@ -499,7 +514,10 @@ def few_records(data: bytes | memoryview) -> list[tuple[int, bytes | None, bytes
 
 
 def content_range(records: memoryview, position: int) -> tuple[int, int]:
-    """Returns (start, stop) of a record without its length. Raises CorruptBytes if it is wrong."""
+    """Returns (start, stop) of the record at a position, without its length field.
+
+    Raises CorruptBytes if the length is negative, or reaches beyond the data.
+    """
     size_bytes, start = varint.read_varint(records, position)
     available = len(records) - start
     if not 0 <= size_bytes <= available:

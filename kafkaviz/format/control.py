@@ -124,7 +124,10 @@ def decode(key: bytes | None, value: bytes | None) -> ControlRecord:
 
 
 def dump_text(key: bytes | None, value: bytes | None) -> str:
-    """Returns a record's text in kafka-dump-log. Raises KafkaParseError where that tool stops."""
+    """Returns the text that kafka-dump-log prints for a control record after its metadata.
+
+    Raises KafkaParseError if kafka-dump-log stops at the record with an error.
+    """
     return decode(key, value).text
 
 

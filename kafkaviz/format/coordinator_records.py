@@ -286,7 +286,10 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
 
 
 def dump_text(key: bytes | None, value: bytes | None, offset: int, decoder: str) -> str:
-    """Returns the text in kafka-dump-log, "key: ...". Raises KafkaParseError without a key."""
+    """Returns what kafka-dump-log prints after the record's metadata: "key: ... payload: ...".
+
+    Raises KafkaParseError if the record has no key.
+    """
     return decode(key, value, offset, decoder).text
 
 
@@ -339,7 +342,10 @@ class _EmbeddedMessage(message.SizedValue):
 
 
 def decode_embedded(data: bytes, name: str) -> tuple[Values, int]:
-    """Decodes a "subscription" or "assignment": (values, version). Raises KafkaParseError."""
+    """Decodes a group member's "subscription" or "assignment"; returns values and version.
+
+    Raises KafkaParseError if the bytes are not such a message.
+    """
     version, position = message.read(message.schema("version i16"), data, flexible=False)
     values, _ = message.read(
         EMBEDDED[name],

@@ -174,7 +174,10 @@ def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
 def _read_inner(
     data: bytes, wrapper: np.void, *, reads_parts: bool
 ) -> tuple[np.ndarray, CorruptBytes | None]:
-    """Returns a wrapper's messages and the error after them. Raises CorruptBytes without any."""
+    """Returns the messages of a wrapper, and the error that Kafka raises after them, or None.
+
+    Raises CorruptBytes if no message can be read.
+    """
     buffer = byte_array(data)
     count, bad_position = _count(buffer)
     if bad_position >= 0:

@@ -66,7 +66,12 @@ RUNTIME = "java.lang.RuntimeException"
 
 
 class KafkaParseError(CorruptBytes):
-    """The error where Kafka's reader throws. `java_message` is None if the exception has none."""
+    """The error for bytes at which Kafka's reader throws an exception.
+
+    Attributes:
+        what: the message that kafkaviz shows.
+        java_message: the Java exception's message; None if it has none.
+    """
 
     def __init__(
         self, position: int, what: Message, java_class: str, java_message: str | None

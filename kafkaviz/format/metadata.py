@@ -185,7 +185,10 @@ def decode(value: bytes | None) -> MetadataRecord:
 
 
 def dump_text(value: bytes | None, offset: int) -> str:
-    """Returns "payload: ..." as kafka-dump-log prints it, or its error if the record is damaged."""
+    """Returns what kafka-dump-log prints after the record's metadata: "payload: ...".
+
+    If the record cannot be read, the text describes the error.
+    """
     try:
         return f"payload: {decode(value).text}"
     except KafkaParseError as fault:
@@ -294,7 +297,10 @@ def partition_leader(value: bytes) -> PartitionLeader | None:
 
 
 def _find_tagged_field(value: bytes, position: int, tag_number: int) -> int | None:
-    """Returns the position of a tagged field's data or None. Raises NotRead at too many fields."""
+    """Returns the position of a tagged field's data; None if the field is absent.
+
+    Raises NotRead if more than MAX_TAGGED_FIELDS tagged fields precede the field.
+    """
     fields, position = read_unsigned(value, position)
     for place in range(fields):
         if place == MAX_TAGGED_FIELDS:

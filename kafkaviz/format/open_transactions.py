@@ -80,7 +80,11 @@ class OpenTransactions:
         return MappingProxyType(offsets)
 
     def first_offset(self, below: int | None = None) -> int | None:
-        """Returns the first offset of the oldest open transaction (below `below`), or None."""
+        """Returns the first offset of the oldest open transaction; None if none is open.
+
+        Args:
+            below: if given, only transactions that begin below this offset count.
+        """
         offsets = (begin.offset for begin in self._begins.values())
         return min((offset for offset in offsets if below is None or offset < below), default=None)
 

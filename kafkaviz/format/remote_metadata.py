@@ -51,7 +51,10 @@ def decode(value: bytes | None) -> RemoteRecord:
 
 
 def dump_text(value: bytes | None, offset: int) -> str:
-    """Returns "payload: ..." as kafka-dump-log prints it, or its error if the record is damaged."""
+    """Returns what kafka-dump-log prints after the record's metadata: "payload: ...".
+
+    If the record cannot be read, the text describes the error.
+    """
     try:
         return f"payload: {decode(value).text}"
     except KafkaParseError as fault:

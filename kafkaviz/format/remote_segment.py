@@ -92,7 +92,10 @@ class RemoteSegmentName:
 
 
 def name_partition(topic: str, partition: int, topic_id: str) -> TopicIdPartition:
-    """Returns values that are safe in a path. Raises ValueError if a broker does not allow them."""
+    """Returns a TopicIdPartition whose values are safe as parts of a path.
+
+    Raises ValueError if a broker does not allow one of the values.
+    """
     name = TopicIdPartition(topic, partition, topic_id)
     if len(topic) > MAX_TOPIC or parse_partition_folder(f"{name.directory}-{topic_id}") != name:
         raise ValueError(excerpt(repr((topic, partition, topic_id))))

@@ -190,7 +190,10 @@ _NAME = re.compile(rb"\s*([A-Za-z_.]+)\s*[:=]")
 
 
 def lines(data: bytes, name: str, start: int = 0, stop: int | None = None) -> list[Span]:
-    """Returns the spans of a text file's lines in [start, stop); by default all."""
+    """Returns the spans of a text file's lines; in a checkpoint: version, count and entries.
+
+    Only lines with a byte in [start, stop) are returned; by default all.
+    """
     is_checkpoint = name.endswith("-checkpoint")
     stop = len(data) if stop is None else stop
     result = []

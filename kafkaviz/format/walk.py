@@ -111,7 +111,11 @@ def walk(data: bytes | memoryview) -> tuple[np.ndarray, WalkEnd]:
 
 
 def few_batches(data: bytes) -> tuple[np.ndarray, int]:
-    """Returns all BATCH rows and the position after them, without loading compiled code."""
+    """Reads all batches as `walk` does. Faster for a few batches: loads no compiled code.
+
+    Returns:
+        An array of BATCH, and the position after the last batch.
+    """
     positions = []
     headers = []
     position = 0

@@ -124,7 +124,10 @@ def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
 
 
 def latest_segment(log: LogView) -> int:
-    """Returns the index of the first segment whose last time entry is the largest of all."""
+    """Returns the index of the segment whose last time entry has the largest timestamp.
+
+    The result is an index into `log.segments`. If several segments qualify, returns the first one.
+    """
     return max(range(len(log.segments)), key=lambda place: log.segments[place].max_timestamp[0])
 
 
@@ -149,7 +152,10 @@ def _search_timestamp(
 def find_in_segment(
     segment: SegmentView, timestamp_ms: int, profile: SearchProfile, start_offset: int
 ) -> tuple[tuple[IndexSearch, ...], ForwardScan]:
-    """Finds the first record from `start_offset` on at or after a time (findOffsetByTimestamp)."""
+    """Finds the first record in a segment at or after a time (LogSegment.findOffsetByTimestamp).
+
+    Records below `start_offset` are skipped.
+    """
     time_search = index.find_time(segment, timestamp_ms, profile)
     offset_search = index.find_offset(
         segment, max(index.time_entry_of(time_search, segment)[1], start_offset), profile

@@ -26,7 +26,10 @@ NO_TIMESTAMP = -1
 
 @dataclass(eq=False)
 class KeyColumn:
-    """A column of an index. Adds the base only to the about twenty values that a search reads."""
+    """A column of an index. Adds the base offset to a value when the value is read.
+
+    A search reads only about twenty values, so converting the whole column would waste time.
+    """
 
     _column: np.ndarray
     _base: int = 0
@@ -173,7 +176,11 @@ def view_segment(segment: LogSegment) -> SegmentView:
 
 
 def _view_index(segment: LogSegment, kind: str) -> FileView | None:
-    """Returns an index or None. Leaves out entries that were appended after the .log was listed."""
+    """Returns an index, or None if the file does not exist.
+
+    The index of an active segment may grow. Entries appended after the .log was listed are left
+    out.
+    """
     info = segment.index if kind == "index" else segment.timeindex
     if info is None:
         return None

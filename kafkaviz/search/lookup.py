@@ -483,8 +483,12 @@ def lookup(
 ) -> Lookup:
     """Returns a lookup by offset or by timestamp.
 
-    `timestamp_ms`: milliseconds since 1970, "earliest", "latest" or "max". Raises KafkavizError
-    unless there is exactly one target and all arguments are valid.
+    Args:
+        timestamp_ms: milliseconds since 1970, "earliest", "latest" or "max".
+        isolation: one of ISOLATIONS.
+
+    Raises:
+        KafkavizError: neither or both targets are given, or one of the arguments is invalid.
     """
     if (offset is None) == (timestamp_ms is None):
         raise KafkavizError(message("lookup_request.one_target"))

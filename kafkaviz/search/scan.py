@@ -69,7 +69,11 @@ class FailedRead(CorruptFile):
 
 
 def failed_read(path: str, fault: CorruptBytes) -> FailedRead:
-    """Returns Kafka's exception at a fault. Raises CorruptFile if Kafka would read the data."""
+    """Returns the exception that Kafka throws at a fault in a .log.
+
+    Raises:
+        CorruptFile: kafkaviz refuses the data, but Kafka would read it.
+    """
     if fault.what.key in OWN_REFUSALS:
         raise fault.in_file(path) from None
     return FailedRead(path, fault.position, fault.what, fault.kind)
@@ -130,7 +134,11 @@ class LogReader:
         return self._window[window_position : window_position + size]
 
     def batches(self, position: int) -> Iterator["FileBatch"]:
-        """Yields the complete batches from a position on. Raises CorruptBytes as Kafka throws."""
+        """Yields the complete batches from a position on, like Kafka's nextBatch.
+
+        Raises:
+            CorruptBytes: a length is invalid, or a damaged index gave a negative position.
+        """
         if position < 0:
             words = f"The file channel position cannot be negative, but it is {position}"
             raise CorruptBytes(position, verbatim(words), FaultKind.ARGUMENT)

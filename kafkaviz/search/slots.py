@@ -77,9 +77,13 @@ class SlotSearch:
 def floor(
     keys: Column, target: int, entry_bytes: int, *, warm: bool = True, warm_bytes: int = WARM_BYTES
 ) -> SlotSearch:
-    """Returns the greatest slot whose key is not above the target, or -1 (OffsetIndex.lookup).
+    """Returns the greatest slot whose key is not above the target, or -1.
 
-    Keys may be out of order. Kafka's `warm_bytes` is 8192; lessons with small indexes use less.
+    Follows OffsetIndex.lookup and TimeIndex.lookup.
+
+    Args:
+        keys: the keys as the index holds them, sorted or not, shape (n,).
+        warm_bytes: Kafka's value is 8192; lessons with small indexes use less.
     """
     return _Search(keys, target, entry_bytes, warm_bytes if warm else None).run(upper=False)
 

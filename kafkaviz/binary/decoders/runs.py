@@ -183,7 +183,10 @@ def copy_input(
 
 @njit(cache=True)
 def copy_match(out: np.ndarray, out_start: int, distance: int, size_bytes: int) -> None:
-    """Copies output from `distance` bytes earlier, as if byte by byte. May write 15 bytes more."""
+    """Copies earlier output, from `distance` bytes before `out_start`, as if byte by byte.
+
+    May write up to 15 bytes too many.
+    """
     place = out_start
     end = out_start + size_bytes
     if distance >= COPY_BYTES:

@@ -174,7 +174,10 @@ PLAIN_EVERY_S = 5.0
 
 
 class ProgressLine:
-    """Shows progress on stderr. On a terminal a text replaces the last one, else it is a line."""
+    """Shows progress on stderr.
+
+    On a terminal, each text replaces the one before. Elsewhere, each text is a line.
+    """
 
     def __init__(self) -> None:
         self.is_terminal = sys.stderr.isatty()

@@ -55,7 +55,10 @@ Lists = defaultdict[str, list[tuple[int, int]]]
 
 
 class ReaderGone(Exception):
-    """The program that reads stdout has closed it. An OSError would blame the dumped file."""
+    """The program that reads stdout has closed it.
+
+    Not an OSError, which would count as a fault of the dumped file.
+    """
 
 
 class Console:

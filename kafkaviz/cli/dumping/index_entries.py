@@ -69,7 +69,10 @@ class IndexEntries:
             raise JavaException(java.CORRUPT_INDEX, words)
 
     def written_count(self) -> int:
-        """Returns how many entries Kafka's tool checks: up to the first unwritten slot."""
+        """Returns the number of entries that Kafka's tool checks.
+
+        The tool stops at the first slot after slot 0 that has the base offset.
+        """
         unwritten = self.offsets[1:] == self.base_offset
         return 1 + int(np.argmax(unwritten)) if unwritten.any() else len(self.offsets)
 
@@ -94,7 +97,10 @@ def parse_entries(path: str, base_offset: int, data: bytes) -> IndexEntries:
 
 
 def _read_entries(path: str, base_offset: int) -> IndexEntries:
-    """Reads an index. If the file is missing, Kafka's tool creates it and throws; this throws."""
+    """Reads the slots of an index file.
+
+    If the file does not exist, Kafka's tool creates it and throws. This function only throws.
+    """
     try:
         return parse_entries(path, base_offset, records_file.content(path))
     except JavaException as fault:
@@ -138,7 +144,10 @@ def _print_offset_entries(index: IndexEntries, log: RecordsFile, dump: TextDump)
 
 
 def _last_offsets(log: RecordsFile, positions: np.ndarray, max_message_bytes: int) -> Iterator[int]:
-    """Yields the last offset of the batch at each position. Raises JavaException without one."""
+    """Yields the last offset of the batch at each position.
+
+    Raises JavaException if no batch starts at that position.
+    """
     for position in positions.tolist():
         row = log.first_batch(position, log.slice_stop(position, max_message_bytes))
         if row is None:
@@ -177,7 +186,10 @@ def _print_time_entries(
 
 
 def _largest_timestamp(log: RecordsFile, row: np.void) -> int:
-    """Returns the largest timestamp, or -1. Raises JavaException at an unreadable record."""
+    """Returns the largest timestamp of a batch's records; -1 without records.
+
+    Raises JavaException if the records cannot be read.
+    """
     try:
         parts = offsets_and_times(log.batch_bytes(row))
         return max((int(times.max(initial=-1)) for _, times in parts), default=-1)
@@ -186,7 +198,10 @@ def _largest_timestamp(log: RecordsFile, row: np.void) -> int:
 
 
 def _floor_positions(index: IndexEntries, offsets: np.ndarray) -> np.ndarray:
-    """Returns the position of the last entry up to each offset, or 0 (OffsetIndex.lookup)."""
+    """Returns, for each offset, the position of the last entry at or before the offset.
+
+    The position is 0 if all entries are after the offset, as in Kafka's OffsetIndex.lookup.
+    """
     if not len(index.offsets):
         return np.zeros(len(offsets), np.int64)
     slots = np.array([_floor_slot(index.offsets, offset) for offset in offsets.tolist()], np.int64)
@@ -194,7 +209,10 @@ def _floor_positions(index: IndexEntries, offsets: np.ndarray) -> np.ndarray:
 
 
 def _floor_slot(keys: np.ndarray, target: int) -> int:
-    """Returns the slot that indexSlotRangeFor finds, even if keys are out of order; -1: none."""
+    """Returns the slot that AbstractIndex.indexSlotRangeFor finds, even if keys are out of order.
+
+    Searches the last 1024 entries or all entries before them. Returns -1 if it finds none.
+    """
     last = len(keys) - 1
     warm = max(0, last - WARM_ENTRIES)
     if keys[warm] < target:
@@ -222,7 +240,10 @@ class _Matches:
     """
 
     def __init__(self, log: RecordsFile, positions: np.ndarray, offsets: np.ndarray) -> None:
-        """Reads the .log once, and again from positions that are not the start of a batch."""
+        """Finds the batch for each of `offsets`, searching the .log from each of `positions`.
+
+        Reads the .log once, and again from positions that are not the start of a batch.
+        """
         self._log = log
         self._positions = positions
         self._offsets = offsets

@@ -151,7 +151,10 @@ class _JsonDump:
             self._print_problem(f"{kind}-{name}", position, len(data) - position, what)
 
     def _base_offset(self, path: str) -> tuple[int, bool]:
-        """Returns (base offset in a file's name, True). Without one: a problem, (0, False)."""
+        """Returns (base offset in a file's name, True).
+
+        If the name has no base offset, prints a problem and returns (0, False).
+        """
         try:
             return base_offset_of(path), True
         except JavaException:
@@ -348,7 +351,10 @@ def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np
 def _columns(
     batches: np.ndarray, valid: np.ndarray, base_offsets: tuple[np.ndarray, np.ndarray]
 ) -> Columns:
-    """Returns one column per field. Null: the magic lacks it, or it is a -1 for "none"."""
+    """Returns one column for each field of the batches.
+
+    A field is null if the batch's magic has no such field, or if the field is a -1 for "none".
+    """
     is_magic_2 = batches["magic"] >= MAGIC_2
     has_sequence = is_magic_2 & (batches["base_sequence"] != -1)
 

@@ -69,7 +69,10 @@ def objects(kind: str, columns: Columns) -> list[Part]:
 
 
 class FileChecker:
-    """Checks files one by one. Keeps the last results: a .timeindex usually follows its .index."""
+    """Checks files as `kafkaviz check` does, one file after another.
+
+    Keeps the last results, because a segment's .timeindex usually follows its .index.
+    """
 
     def __init__(self) -> None:
         self.reading = lru_cache(maxsize=1)(_read_log)
@@ -83,7 +86,10 @@ class FileChecker:
         return next((part for part in unread_ranges if part.start in position_set), None)
 
     def problems(self, path: str, base_offset: int) -> Iterator[bytes]:
-        """Yields a line per finding about an index; also about the .log if it is unreadable."""
+        """Yields a line per finding about an .index or .timeindex.
+
+        If the segment's .log cannot be read, also yields the findings about the .log.
+        """
         file_path = Path(java.absolute(path))
         partition, facts = self._open_around(file_path.parent)
         segment = _segment(partition, file_path, base_offset)
@@ -148,7 +154,10 @@ def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
 
 
 def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:
-    """Returns a file's segment. If Kafka writes no such name: the files with the same stem."""
+    """Returns the segment that a file belongs to.
+
+    For a name that Kafka does not write, the segment consists of the files with the same stem.
+    """
     for segment in partition.segments:
         if segment.is_in_use and path.name in (info.name for info in segment.files):
             return segment

@@ -166,7 +166,10 @@ def decimal(value: int, out: np.ndarray, position: int) -> int:
 
 
 def batch_lines(batches: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the lines of printable batches (`count_readable`), uint8, and the end of each."""
+    """Returns the lines of batches (uint8), and the end of each line.
+
+    The batches must be printable, see `count_readable`.
+    """
     legacy = batches["magic"] < MAGIC_2
     if not legacy.any():
         return render_lines(*_head(batches), *_tail(batches, valid))
@@ -199,7 +202,10 @@ def fatal_line(row: np.ndarray) -> tuple[np.ndarray, JavaException]:
 
 
 def last_sequence(batches: np.ndarray) -> np.ndarray:
-    """Returns the sequence of each batch's last record, or -1. After 2^31 - 1 follows 0."""
+    """Returns the sequence number of each batch's last record; -1 without sequence numbers.
+
+    After 2^31 - 1, sequence numbers continue from 0.
+    """
     base = batches["base_sequence"].astype("i8")
     delta = batches["last_offset"] - batches["base_offset"]
     sequence = np.where(base > 2**31 - 1 - delta, delta - (2**31 - 1 - base) - 1, base + delta)

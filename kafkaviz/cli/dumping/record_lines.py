@@ -106,7 +106,8 @@ class _Records:
 class RecordLines:
     """Prints the batches of one file in order, with their records.
 
-    Reports a first offset above 0 as a gap after -1, like Kafka's tool since its rewrite in Java.
+    Reports a first offset other than 0 as a gap after -1, like Kafka's tool since its rewrite in
+    Java.
     """
 
     def __init__(self, dump: TextDump, absolute_path: str) -> None:
@@ -374,7 +375,10 @@ def _number(layout: str) -> Callable[[bytes], bytes]:
 
 
 def _byte_array_text(_data: bytes) -> bytes:
-    """Returns what Java prints for a byte array: type and hash, here always 0."""
+    """Returns what Java prints for a byte array: type and identity hash.
+
+    The hash differs in each run of Java; here it is always 0.
+    """
     return b"[B@0"
 
 

@@ -42,7 +42,13 @@ def render(comparison: BrokerComparison) -> Iterator[Text]:
 
 
 def _verdict(equal: int, total: int, problems: int, compared: str = "records") -> Message:
-    """Returns whether the sides are the same. `compared`: "records", or "batches" for catalogs."""
+    """Returns a sentence that says whether both sides are the same.
+
+    Args:
+        equal: number of partitions that are the same on both sides, of `total`.
+        problems: number of problems that prevented reading.
+        compared: "records"; "batches" for catalogs, which have no records.
+    """
     if equal < total:
         return message(f"comparison.verdict_differs_{compared}", n=total - equal, all=total)
     if problems:

@@ -19,7 +19,12 @@ MAX_READS = 200  # most reads that are shown per scan; --json has all
 
 
 def render(lookup: Lookup, remote_files: Container[int], cost: RemoteCost) -> Iterator[str]:
-    """Yields the lines of a lookup. `remote_files`: base offsets of segments only in a store."""
+    """Yields the lines of a lookup.
+
+    Args:
+        remote_files: the base offsets of segments that are only in tiered storage.
+        cost: the cost of reads from tiered storage.
+    """
     yield say(
         "cli_lookup.found_as",
         partition=lookup.partition,
@@ -107,7 +112,10 @@ def _describe_target(lookup: Lookup) -> str:
 def _render_segments(
     choices: Sequence[SegmentChoice], bounds: Bounds, remote_files: Container[int]
 ) -> Iterator[str]:
-    """Yields the searched segments and their neighbours; if none is searched, the reason."""
+    """Yields lines about the searched segments, their neighbours, and the number of segments.
+
+    If no segment is searched, yields one line with the reason.
+    """
     reasons = {output.to_one_line(describe_choice(item)) for item in choices}
     if len(reasons) == 1 and not any(item.chosen for item in choices):
         content = message("cli_lookup.no_offsets")

@@ -207,7 +207,10 @@ def _setting_texts(case: TuningCase, names: Iterable[str]) -> tuple[str, ...]:
 def _render_table(
     case: TuningCase, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[str]:
-    """Yields a table of lookup costs with one row per index interval."""
+    """Yields a table of lookup costs with one row per index interval.
+
+    The rows are 1, 4, 16, 64 and 256 KiB, 1 MiB, today's interval and the considered interval.
+    """
     heads = (
         ("interval", 12), ("entries", 12), ("index", 12), ("of_log", 9), ("headers", 10),
         ("p99", 7), ("max", 8),
