@@ -53,12 +53,11 @@ class IndexGrowth:
 
 @dataclass(frozen=True)
 class Memory:
-    """A model of the page cache."""
+    """A model of the page cache. It leaves out the pages that the kernel reads around a page."""
 
     page_bytes: int = PAGE_BYTES
     # a page that no lookup touches leaves memory after this many appended .log bytes
     cold_after_bytes: int = COLD_AFTER_BYTES
-    read_around_bytes: int = 0  # how much the kernel reads around a missing page. 0: only the page.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +140,6 @@ def replay(
         growth.entry_bytes,
         memory.page_bytes,
         memory.cold_after_bytes,
-        memory.read_around_bytes // memory.page_bytes,
         growth.counted_from,
         warm_entries,
         touched,
@@ -175,7 +173,7 @@ def hot_pages(
     """Returns the pages in memory just before the last entry is looked up.
 
     A reader at the tail looks up every entry. Lookups from more than `cold_after_bytes` earlier are
-    not replayed: their pages have left memory. `memory.read_around_bytes` must be 0.
+    not replayed: their pages have left memory.
     """
     if not growth.entries:
         return ()
@@ -212,7 +210,6 @@ def _replay(
     entry_bytes: int,
     page_bytes: int,
     cold_after: int,
-    around: int,
     counted_from: int,
     warm_entries: int,
     touched: np.ndarray,
@@ -260,7 +257,6 @@ def _replay(
                         fault_rows[fault_count, 2] = idle
                         fault_rows[fault_count, 3] = reader
                         fault_count += 1
-                    _load_around(last_used, page, around, last_page, now_bytes)
                 last_used[page] = now_bytes
         if count > counted_from:
             counts[0, reader] += 1
@@ -296,16 +292,6 @@ def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray
         else:
             hi = middle - 1
     return count
-
-
-@njit(cache=True)
-def _load_around(
-    last_used: np.ndarray, page: int, around: int, last_page: int, now_bytes: int
-) -> None:
-    """Sets the last use of `around` pages to now. Half of them are before `page`."""
-    start = max(0, page - around // 2)
-    for other in range(start, min(start + around, last_page + 1)):
-        last_used[other] = now_bytes
 
 
 def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.SlotSearch:
