@@ -49,11 +49,7 @@ class WriteLoad:
 
     batch_bytes: float
     records_per_batch: float = 1
-    # the standard deviation of batch sizes divided by their mean. 0: all are equal.
-    spread: float = 0
-    # the share of offset entries that are written together with a time entry; None: the function
-    # `time_share` estimates it
-    time_share: float | None = None
+    spread: float = 0  # the standard deviation of batch sizes divided by their mean
 
 
 @dataclass(frozen=True)
@@ -125,7 +121,7 @@ def seconds_until_roll(
     """
     speed = np.asarray(bytes_per_s, np.float64)
     gap = gap_bytes(config.index_interval_bytes, load.batch_bytes)
-    share = time_share(gap, speed) if load.time_share is None else load.time_share
+    share = time_share(gap, speed)
     mean_overshoot = load.batch_bytes * (1 + load.spread**2) / 2
     mean_segment_ms = config.most_segment_ms - mean_jitter_ms(config)
     with np.errstate(divide="ignore"):

@@ -81,11 +81,11 @@ def test_a_time_index_of_10_mib_is_full_no_sooner_than_in_14_6_minutes():
 
 def test_two_thirds_decide_which_index_is_full_first():
     """The time index fills first if more than two thirds of the points add a time entry."""
+    index_bytes = LogConfig().segment_index_bytes
+    offset_bytes = roll_limits.offset_index_full_bytes(index_bytes, 1000)
     for share, is_time_first in ((0.67, True), (0.66, False)):
-        load = WriteLoad(1000, time_share=share)
-        seconds = roll_limits.seconds_until_roll(LogConfig(), load, 1e6)
-        offset_s = seconds[RollCause.OFFSET_INDEX_FULL]
-        assert (seconds[RollCause.TIME_INDEX_FULL] < offset_s) == is_time_first
+        time_bytes = roll_limits.time_index_full_bytes(index_bytes, 1000, share)
+        assert (time_bytes < offset_bytes) == is_time_first
 
 
 @pytest.mark.parametrize("gap", [97, 1000, 4608])
