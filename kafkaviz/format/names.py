@@ -138,7 +138,10 @@ def natural_sort_key(directory: str) -> tuple[str, int, str]:
 
 
 def topic_of(directory: str) -> str:
-    """Returns the topic in a partition directory's name or path; for any other, its name."""
+    """Returns the topic of a partition directory, given by name or path.
+
+    For any other directory, returns the directory's name.
+    """
     name = directory.rpartition("/")[2]
     partition_name = parse_directory(name)
     return partition_name.topic if partition_name else name

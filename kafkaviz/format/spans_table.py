@@ -109,7 +109,10 @@ def rows(
 
 
 def snapshot(data: bytes | memoryview, start: int = 0, stop: int | None = None) -> list[Span]:
-    """Returns the spans of a producer snapshot: header, producers in [start, stop), the rest."""
+    """Returns the spans of a producer snapshot: header, producers, and further bytes.
+
+    Only producers with a byte in [start, stop) are returned; by default all.
+    """
     head = producer_snapshot.HEADER
     result = layouts.field_spans(head, SNAPSHOT_FIELDS, data, 0)
     if len(data) < head.itemsize:

@@ -50,7 +50,8 @@ def upper_bound(
 ) -> IndexSearch:
     """Finds the first entry whose position is at or above the end of a byte range.
 
-    The end is a 32-bit sum that may overflow, as in OffsetIndex.fetchUpperBoundOffset.
+    The end is `position` + `size_bytes`. As in OffsetIndex.fetchUpperBoundOffset, this 32-bit sum
+    may overflow.
     """
     target = (position + size_bytes + 2**31) % 2**32 - 2**31
     keys = KeyColumn(segment.offset_slots["position"])
