@@ -202,6 +202,12 @@ def _scale(number: float, step: int, limit: float, units: tuple[str, ...]) -> st
 
 def _three_figures(number: float) -> str:
     """Returns three figures (3.70, 20.5), so that columns line up; but 3 for 3.00."""
-    text = f"{number:.{2 - (number >= 10) - (number >= 100)}f}"
+    if number >= 100:
+        decimals = 0
+    elif number >= 10:
+        decimals = 1
+    else:
+        decimals = 2
+    text = f"{number:.{decimals}f}"
     integer_part, _, fraction = text.partition(".")
     return text if fraction.strip("0") else integer_part

@@ -235,9 +235,14 @@ def parse(version: str) -> Release:
         raise KafkavizError(message("release.not_a_version", version=repr(version)))
     release = tuple(map(int, parts))
     if not is_known(release):
-        first, last = map(text, (KNOWN_RELEASES[0], KNOWN_RELEASES[-1]))
-        key = "errors.unknown_release"
-        raise KafkavizError(message(key, version=version.strip(), first=first, last=last))
+        raise KafkavizError(
+            message(
+                "errors.unknown_release",
+                version=version.strip(),
+                first=text(KNOWN_RELEASES[0]),
+                last=text(KNOWN_RELEASES[-1]),
+            )
+        )
     return release
 
 

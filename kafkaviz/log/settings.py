@@ -178,15 +178,19 @@ class Settings:
         self, definition: Setting, names: Iterable[str], texts: Mapping[str, str]
     ) -> Iterator[tuple[str, Value]]:
         """Yields (name, value) for each of `names` whose text in `texts` is valid in Kafka."""
-        own_names = dict(definition.broker_names)
-        for name in filter(texts.__contains__, names):
-            broker_name = name if name in own_names and name != definition.name else None
-            try:
-                text = texts[name]
-                value = definition.parse(text, self.release, broker_name, within_limits=False)
-            except RefusedSetting:
-                continue
-            yield name, value
+        for name in names:
+            if name in texts:
+                value = self._broker_value(definition, name, texts[name])
+                if value is not None:
+                    yield name, value
+
+    def _broker_value(self, definition: Setting, source_name: str, text: str) -> Value:
+        is_broker_name = source_name in dict(definition.broker_names)
+        broker_name = source_name if is_broker_name and source_name != definition.name else None
+        try:
+            return definition.parse(text, self.release, broker_name, within_limits=False)
+        except RefusedSetting:
+            return None
 
 
 def open_settings(

@@ -190,7 +190,13 @@ def remote_gaps(partition_path: Path) -> tuple[RemoteGap, ...]:
     description = _description_of(partition_path) or {}
     gaps = description.get("gaps", {}).get(partition_path.name, ())
     return tuple(
-        RemoteGap(**gap | {"path": Path(gap["path"]), "what": Message.from_json(gap["what"])})
+        RemoteGap(
+            first_offset=gap["first_offset"],
+            last_offset=gap["last_offset"],
+            path=Path(gap["path"]),
+            what=Message.from_json(gap["what"]),
+            kind=gap["kind"],
+        )
         for gap in gaps
     )
 

@@ -290,9 +290,14 @@ class LogLoader:
         tail = steps.STOP_REASONS.get(recovered_segment.stop_reason, "")
         tail_cut = message("start.tail_cut", why=why, tail=tail)
         self._directory.cut(base, recovered_segment.valid_bytes, tail_cut)
+        index_contents = (
+            ("index", recovered_segment.index()),
+            ("timeindex", recovered_segment.timeindex()),
+            ("txnindex", recovered_segment.txnindex()),
+        )
         has_changed = [
-            self._directory.write_index(base, kind, getattr(recovered_segment, kind)(), cause, why)
-            for kind in INDEXES
+            self._directory.write_index(base, kind, data, cause, why)
+            for kind, data in index_contents
         ]
         if not recovered_segment.truncated_bytes and not any(has_changed):
             expected = message("start.found_as_expected", why=why)
