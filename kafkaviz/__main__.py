@@ -20,9 +20,24 @@ from kafkaviz.messages import ENGLISH, LANGUAGES, language, say, speaking
 # Each is a module of kafkaviz.cli. They import only argparse at the top, because `kafkaviz --help`
 # imports them all.
 PUBLIC_COMMANDS = (
-    "app", "calibrate", "check", "commits", "compaction", "compare", "dump", "ingest", "key",
-    "lookup", "rebuild", "records", "report", "simulate", "tiered", "transactions", "tune",
-)  # fmt: skip
+    "app",
+    "calibrate",
+    "check",
+    "commits",
+    "compaction",
+    "compare",
+    "dump",
+    "ingest",
+    "key",
+    "lookup",
+    "rebuild",
+    "records",
+    "report",
+    "simulate",
+    "tiered",
+    "transactions",
+    "tune",
+)
 COMMANDS = (*PUBLIC_COMMANDS, "warm")  # warm is for the Makefile
 USAGE_OR_INPUT = 2
 SIGNAL_RETRY_S = 0.05

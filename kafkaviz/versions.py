@@ -188,9 +188,13 @@ METADATA_VERSION_FIRST_LEVELS: dict[Release, int] = {
 }  # fmt: skip
 # the largest level that NEWEST knows of each other feature (Feature.latestTesting)
 FEATURE_LEVELS = {
-    "kraft.version": 1, "transaction.version": 2, "group.version": 1,
-    "eligible.leader.replicas.version": 1, "share.version": 2, "streams.version": 1,
-}  # fmt: skip
+    "kraft.version": 1,
+    "transaction.version": 2,
+    "group.version": 1,
+    "eligible.leader.replicas.version": 1,
+    "share.version": 2,
+    "streams.version": 1,
+}
 
 
 def release_of_metadata_version(level: int) -> Release | None:

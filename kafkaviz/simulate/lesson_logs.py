@@ -34,10 +34,16 @@ from kafkaviz.simulate.writer.append_loop import entry_rows
 from kafkaviz.simulate.writer.writer import UnifiedLog
 from kafkaviz.units import file_stem
 
-ROW: np.dtype = np.dtype([  # the columns of format.batch.BATCH that a lookup needs
-    ("position", "i8"), ("size_bytes", "i8"), ("base_offset", "i8"), ("last_offset", "i8"),
-    ("max_timestamp_ms", "i8"), ("record_count", "i8"),
-])  # fmt: skip
+ROW: np.dtype = np.dtype(
+    [  # the columns of format.batch.BATCH that a lookup needs
+        ("position", "i8"),
+        ("size_bytes", "i8"),
+        ("base_offset", "i8"),
+        ("last_offset", "i8"),
+        ("max_timestamp_ms", "i8"),
+        ("record_count", "i8"),
+    ]
+)
 START_MS = 1_700_000_000_000
 FIVE = (
     (156, 3, 180), (144, 4, 640), (159, 4, 1210), (110, 4, 1900), (87, 2, 2050), (182, 6, 2600),

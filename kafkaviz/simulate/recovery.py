@@ -381,14 +381,18 @@ def _time_entry(timestamp_ms: int, relative_offset: int) -> np.ndarray:
 
 # ---- the pass over the batches
 
-STATE: np.dtype = np.dtype([
-    ("indexed_position", "i8"),  # of the last batch with an entry; 0 before the first
-    ("max_timestamp_ms", "i8"), ("max_timestamp_offset", "i8"),
-    ("offset_entries", "i8"),
-    ("last_key", "i8"),  # the absolute offset of the offset index's last entry
-    ("time_entries", "i8"), ("last_time_ms", "i8"),
-    ("last_time_offset", "i8"),  # an absolute offset
-])  # fmt: skip
+STATE: np.dtype = np.dtype(
+    [
+        ("indexed_position", "i8"),  # of the last batch with an entry; 0 before the first
+        ("max_timestamp_ms", "i8"),
+        ("max_timestamp_offset", "i8"),
+        ("offset_entries", "i8"),
+        ("last_key", "i8"),  # the absolute offset of the offset index's last entry
+        ("time_entries", "i8"),
+        ("last_time_ms", "i8"),
+        ("last_time_offset", "i8"),  # an absolute offset
+    ]
+)
 COLUMNS = ("last_offset", "max_timestamp_ms", "position")
 OVERFLOW, OFFSET_FULL, OFFSET_BACKWARDS, TIME_FULL, TIME_BACKWARDS = range(1, 6)
 

@@ -76,9 +76,14 @@ def fail_step(
 
 
 EXPECTED_CAUSES = (
-    "metadata-log", "leftover-deleted", "directory-deleted", "producer-state", "leader-epochs",
-    "old-snapshot", "replica-created",
-)  # fmt: skip
+    "metadata-log",
+    "leftover-deleted",
+    "directory-deleted",
+    "producer-state",
+    "leader-epochs",
+    "old-snapshot",
+    "replica-created",
+)
 # for these causes broker start-up reads the whole .log of a segment
 RECOVERY_CAUSES = (
     "unflushed", "index-missing", "index-corrupt", "tail", "invalid-offset", "index-full"

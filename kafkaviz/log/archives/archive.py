@@ -54,9 +54,17 @@ GZIP_NAME_BYTES = 1 << 20  # names, comments and padding in a .gz, all members t
 # The exceptions that the standard library raises for bytes that are not an archive, or for
 # encrypted archives.
 ARCHIVE_ERRORS = (
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, OSError, EOFError, ValueError,
-    ArithmeticError, RuntimeError, LookupError,
-)  # fmt: skip
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    OSError,
+    EOFError,
+    ValueError,
+    ArithmeticError,
+    RuntimeError,
+    LookupError,
+)
 MEMBER_FAULTS = {  # errors caused by a member's path itself, wherever it is unpacked
     errno.EISDIR: "archive.file_and_folder",
     errno.EEXIST: "archive.file_and_folder",

@@ -41,9 +41,15 @@ _DENIED_TEXT = re.compile(
     r"\b(403|401|Forbidden|Unauthorized|Permission denied|Authentication\w*)\b"
 )
 _UNREACHABLE_TEXTS = (
-    "curlCode", "NETWORK_CONNECTION", "Couldn't connect", "Could not connect", "resolve host",
-    "timed out", "Connection refused", "Unable to connect",
-)  # fmt: skip
+    "curlCode",
+    "NETWORK_CONNECTION",
+    "Couldn't connect",
+    "Could not connect",
+    "resolve host",
+    "timed out",
+    "Connection refused",
+    "Unable to connect",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -268,9 +268,13 @@ _STATE: np.dtype = np.dtype(
         ("is_observed", "?"),  # whether a batch of the aborted transaction was read
     ]
 )
-_QUEUED: np.dtype = np.dtype([  # an aborted transaction whose first batch was not reached yet
-    ("first_offset", "i8"), ("producer", "i8"), ("entry", "i8"),
-])  # fmt: skip
+_QUEUED: np.dtype = np.dtype(
+    [  # an aborted transaction whose first batch was not reached yet
+        ("first_offset", "i8"),
+        ("producer", "i8"),
+        ("entry", "i8"),
+    ]
+)
 
 
 class CleanedTransactions:

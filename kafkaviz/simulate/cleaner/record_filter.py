@@ -56,19 +56,33 @@ KEPT_BATCH: np.dtype = np.dtype(
         ("needs_codec", "?"),  # whether its records still have to be compressed
     ]
 )
-TALLY: np.dtype = np.dtype([  # sums over a cleaning
-    ("records_read", "i8"), ("bytes_read", "i8"), ("records_written", "i8"),
-    ("keyless_records", "i8"),  # records without a key that were removed
-    ("aborted", "i8"),  # records that were removed because their transaction was aborted
-    ("expired", "i8"),  # tombstones that were removed because their delete horizon has passed
-    ("removed_markers", "i8"),
-    ("removed", "i8"), ("removed_ranges", "i8"), ("last_removed", "i8"),  # removed records
-    ("retained", "i8"), ("retained_ranges", "i8"), ("last_retained", "i8"),
-    ("tombstones", "i8"), ("markers", "i8"),
-])  # fmt: skip
-_KEPT_RECORD: np.dtype = np.dtype([  # a record that stays in the batch
-    ("offset", "i8"), ("timestamp_ms", "i8"), ("start", "i8"), ("end", "i8"),
-])  # fmt: skip
+TALLY: np.dtype = np.dtype(
+    [  # sums over a cleaning
+        ("records_read", "i8"),
+        ("bytes_read", "i8"),
+        ("records_written", "i8"),
+        ("keyless_records", "i8"),  # records without a key that were removed
+        ("aborted", "i8"),  # records that were removed because their transaction was aborted
+        ("expired", "i8"),  # tombstones that were removed because their delete horizon has passed
+        ("removed_markers", "i8"),
+        ("removed", "i8"),  # records that were removed
+        ("removed_ranges", "i8"),
+        ("last_removed", "i8"),
+        ("retained", "i8"),
+        ("retained_ranges", "i8"),
+        ("last_retained", "i8"),
+        ("tombstones", "i8"),
+        ("markers", "i8"),
+    ]
+)
+_KEPT_RECORD: np.dtype = np.dtype(
+    [  # a record that stays in the batch
+        ("offset", "i8"),
+        ("timestamp_ms", "i8"),
+        ("start", "i8"),
+        ("end", "i8"),
+    ]
+)
 _KEPT_FLAGS = CODEC_MASK | LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
 _LEGACY_FLAGS = CODEC_MASK | LOG_APPEND_TIME
 

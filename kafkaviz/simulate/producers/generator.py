@@ -27,38 +27,63 @@ from kafkaviz.simulate.producers.batch_encoder import (
 )
 from kafkaviz.simulate.producers.distributions import ONE_BITS, draw_number, happens, stream
 
-PLAN: np.dtype = np.dtype([  # a phase as numbers
-    ("unit_ns", "f8"),  # time per record, byte or batch at the phase's rate
-    ("rate_of", "i8"),  # 0 records, 1 bytes, 2 batches
-    ("by_chance", "?"),
-    ("on_ns", "i8"), ("off_ns", "i8"),  # length of a burst and of the pause after it; 0 without
-    ("most_ns", "i8"), ("most_records", "i8"), ("most_batches", "i8"), ("most_bytes", "i8"),
-    ("start_ms", "i8"),  # start of the workload
-    ("no_timestamps", "?"), ("ahead_ms", "i8"),
-    # timestamps count from from_ms (-1: the phase's start) and run faster or slower
-    ("other_time", "?"), ("from_ms", "i8"), ("speed_thousandths", "i8"),
-    ("late_threshold", "i8"), ("future_threshold", "i8"), ("delay_ms", "i8"),
-    ("batch_bytes", "i8"),
-    ("key_bytes", "i8"),  # -1 without keys
-    ("key_digits", "i8"), ("key_count", "i8"), ("keys_in_turn", "?"),
-    ("null_threshold", "i8"), ("is_random", "?"), ("header_count", "i8"),
-    ("attributes", "i8"), ("marker_attributes", "i8"),
-    ("idempotent", "?"), ("abort_threshold", "i8"), ("leave_open", "?"),
-    ("epoch_each", "?"),  # whether a marker raises its producer's epoch (transaction.version 2)
-    ("leader_epoch", "i8"), ("fetch_batches", "i8"),
-])  # fmt: skip
-STATE: np.dtype = np.dtype([  # the position in a stream, always between two batches
-    ("seed", "u8"), ("next_offset", "i8"),
-    ("batches", "i8"), ("records", "i8"),  # data batches and their records, over all phases
-    ("append", "i8"),
-    ("in_append", "i8"),  # batches of the incomplete append
-    ("clock_ns", "i8"),  # since the start of the workload
-    ("phase_start_ns", "i8"),
-    ("busy_ns", "i8"),  # time in the phase, without the pauses between bursts
-    ("last_amount", "i8"),  # the size of the last batch in the unit of the rate
-    ("phase_batches", "i8"), ("phase_records", "i8"), ("phase_bytes", "i8"),
-    ("marker_due", "i8"),  # the producer whose transaction ends next, or NOBODY
-])  # fmt: skip
+PLAN: np.dtype = np.dtype(
+    [  # a phase as numbers
+        ("unit_ns", "f8"),  # time per record, byte or batch at the phase's rate
+        ("rate_of", "i8"),  # 0 records, 1 bytes, 2 batches
+        ("by_chance", "?"),
+        ("on_ns", "i8"),  # length of a burst; 0 without bursts
+        ("off_ns", "i8"),
+        ("most_ns", "i8"),
+        ("most_records", "i8"),
+        ("most_batches", "i8"),
+        ("most_bytes", "i8"),
+        ("start_ms", "i8"),  # start of the workload
+        ("no_timestamps", "?"),
+        ("ahead_ms", "i8"),
+        # timestamps count from from_ms (-1: the phase's start) and run faster or slower
+        ("other_time", "?"),
+        ("from_ms", "i8"),
+        ("speed_thousandths", "i8"),
+        ("late_threshold", "i8"),
+        ("future_threshold", "i8"),
+        ("delay_ms", "i8"),
+        ("batch_bytes", "i8"),
+        ("key_bytes", "i8"),  # -1 without keys
+        ("key_digits", "i8"),
+        ("key_count", "i8"),
+        ("keys_in_turn", "?"),
+        ("null_threshold", "i8"),
+        ("is_random", "?"),
+        ("header_count", "i8"),
+        ("attributes", "i8"),
+        ("marker_attributes", "i8"),
+        ("idempotent", "?"),
+        ("abort_threshold", "i8"),
+        ("leave_open", "?"),
+        ("epoch_each", "?"),  # whether a marker raises its producer's epoch (transaction.version 2)
+        ("leader_epoch", "i8"),
+        ("fetch_batches", "i8"),
+    ]
+)
+STATE: np.dtype = np.dtype(
+    [  # the position in a stream, always between two batches
+        ("seed", "u8"),
+        ("next_offset", "i8"),
+        ("batches", "i8"),  # data batches so far, over all phases
+        ("records", "i8"),
+        ("append", "i8"),
+        ("in_append", "i8"),  # batches of the incomplete append
+        ("clock_ns", "i8"),  # since the start of the workload
+        ("phase_start_ns", "i8"),
+        ("busy_ns", "i8"),  # time in the phase, without the pauses between bursts
+        ("last_amount", "i8"),  # the size of the last batch in the unit of the rate
+        ("phase_batches", "i8"),
+        ("phase_records", "i8"),
+        ("phase_bytes", "i8"),
+        ("marker_due", "i8"),  # the producer whose transaction ends next, or NOBODY
+    ]
+)
 PRODUCER: np.dtype = np.dtype(
     [
         ("id", "i8"),
@@ -77,10 +102,22 @@ SEQUENCES = 1 << 31
 LONGEST_NS = 100 * 365 * 86_400 * 10**9
 JSON_BYTES = 11  # {"n":,"t":""} without the number, minus one for the shortest text
 
-_DRAW_WAIT, _DRAW_COUNT, _DRAW_TRANSACTION, _DRAW_END = range(4)
+_DRAW_WAIT = 0
+_DRAW_COUNT = 1
+_DRAW_TRANSACTION = 2
+_DRAW_END = 3
 _RECORDS_FROM = 16  # streams of a batch from this number on belong to its records
-_DRAW_VALUE, _DRAW_NULL, _DRAW_KEY, _DRAW_LATE, _DRAW_LATE_BY = range(5)
-_DRAW_FUTURE, _DRAW_FUTURE_BY, _DRAW_TEXT, _DRAW_HEADER = range(5, 9)
+(
+    _DRAW_VALUE,
+    _DRAW_NULL,
+    _DRAW_KEY,
+    _DRAW_LATE,
+    _DRAW_LATE_BY,
+    _DRAW_FUTURE,
+    _DRAW_FUTURE_BY,
+    _DRAW_TEXT,
+    _DRAW_HEADER,
+) = range(9)
 _HEAD = np.frombuffer(b'{"n":', np.uint8)
 _MIDDLE = np.frombuffer(b',"t":"', np.uint8)
 _MS = 1_000_000

@@ -11,36 +11,58 @@ from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.simulate.writer.roll_reason import should_roll, waited_ms
 
-STATE: np.dtype = np.dtype([  # of an open segment and the log's end; all offsets are absolute
-    ("base_offset", "i8"),
-    ("created_ms", "i8"),  # the broker's clock when the segment was opened
-    ("jitter_ms", "i8"), ("log_bytes", "i8"), ("bytes_since_last_index_entry", "i8"),
-    ("max_timestamp_ms", "i8"),  # -1 if no batch has a timestamp
-    ("max_timestamp_offset", "i8"),
-    # the timestamp from which a roll by time counts; -1 if there is none
-    ("reference_ms", "i8"),
-    ("offset_entries", "i8"), ("offset_slots", "i8"),
-    ("last_key", "i8"),  # the key of the offset index's last entry
-    ("time_entries", "i8"),
-    ("time_slots", "i8"),  # usable slots; one more is reserved for the segment's last entry
-    ("last_time_ms", "i8"), ("last_time_offset", "i8"), ("log_end_offset", "i8"),
-])  # fmt: skip
-LIMITS: np.dtype = np.dtype([  # settings and release behaviour that the loop needs
-    ("segment_bytes", "i8"), ("max_message_bytes", "i8"), ("most_segment_ms", "i8"),
-    ("index_interval_bytes", "i8"), ("per_append", "i8"), ("first_offset_keys", "i8"),
-    ("valid_rows", "i8"),  # number of leading rows with a right checksum
-])  # fmt: skip
-ROLL: np.dtype = np.dtype([  # why a segment was rolled: the append that did not fit into it
-    ("row", "i8"),  # the append's first row, counted over all rows of the log
-    ("cause", "i8"), ("incoming_bytes", "i8"), ("waited_ms", "i8"),
-    ("relative_offset", "i8"),  # of the append's last offset
-    ("offset_entries", "i8"), ("time_entries", "i8"),  # total of this and all earlier segments
-])  # fmt: skip
-TOTALS: np.dtype = np.dtype([  # sums over a log
-    ("rows", "i8"), ("segments", "i8"),
-    ("opened", "i8"),  # segments opened after the first one, including deleted ones
-    ("offset_entries", "i8"), ("time_entries", "i8"),
-])  # fmt: skip
+STATE: np.dtype = np.dtype(
+    [  # the state of an open segment and of the log's end; all offsets are absolute
+        ("base_offset", "i8"),
+        ("created_ms", "i8"),  # the broker's clock when the segment was opened
+        ("jitter_ms", "i8"),
+        ("log_bytes", "i8"),
+        ("bytes_since_last_index_entry", "i8"),
+        ("max_timestamp_ms", "i8"),  # -1 if no batch has a timestamp
+        ("max_timestamp_offset", "i8"),
+        # the timestamp from which a roll by time counts; -1 if there is none
+        ("reference_ms", "i8"),
+        ("offset_entries", "i8"),
+        ("offset_slots", "i8"),
+        ("last_key", "i8"),  # the key of the offset index's last entry
+        ("time_entries", "i8"),
+        ("time_slots", "i8"),  # usable slots; one more is reserved for the segment's last entry
+        ("last_time_ms", "i8"),
+        ("last_time_offset", "i8"),
+        ("log_end_offset", "i8"),
+    ]
+)
+LIMITS: np.dtype = np.dtype(
+    [  # settings and release behaviour that the loop needs
+        ("segment_bytes", "i8"),
+        ("max_message_bytes", "i8"),
+        ("most_segment_ms", "i8"),
+        ("index_interval_bytes", "i8"),
+        ("per_append", "i8"),
+        ("first_offset_keys", "i8"),
+        ("valid_rows", "i8"),  # number of leading rows with a right checksum
+    ]
+)
+ROLL: np.dtype = np.dtype(
+    [  # why a segment was rolled: the append that did not fit into it
+        ("row", "i8"),  # the append's first row, counted over all rows of the log
+        ("cause", "i8"),
+        ("incoming_bytes", "i8"),
+        ("waited_ms", "i8"),
+        ("relative_offset", "i8"),  # of the append's last offset
+        ("offset_entries", "i8"),  # total of this and all earlier segments
+        ("time_entries", "i8"),
+    ]
+)
+TOTALS: np.dtype = np.dtype(
+    [  # sums over a log
+        ("rows", "i8"),
+        ("segments", "i8"),
+        ("opened", "i8"),  # segments opened after the first one, including deleted ones
+        ("offset_entries", "i8"),
+        ("time_entries", "i8"),
+    ]
+)
 ACCEPTED, ROLLS, BATCH_TOO_LARGE, CORRUPT, OUT_OF_ORDER, BELOW_END, TOO_LARGE, OUT_OF_RANGE = range(
     8
 )
