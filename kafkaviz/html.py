@@ -22,7 +22,10 @@ class Html(str):
 
 
 def html(value: object) -> Html:
-    """Returns Html unchanged; any other value as text, with markup and controls escaped."""
+    """Returns Html unchanged, and anything else as escaped text in the reader's language.
+
+    Control characters and characters that change the text direction are written as escapes.
+    """
     if isinstance(value, Html):
         return value
     text = value.render(language()) if isinstance(value, Message) else str(value)

@@ -99,7 +99,10 @@ class Job(Generic[ResultT, ProgressT]):
         return self.result
 
     def cancel(self) -> None:
-        """Ends the job unless over or protected. Its thread runs until it calls `report`."""
+        """Ends the job at once, unless it is over or in one of `protected_states`.
+
+        The thread runs until it next calls `report`.
+        """
         self.stop(self.cancellation())
 
     def stop(self, error: Exception) -> None:
@@ -134,7 +137,10 @@ class Job(Generic[ResultT, ProgressT]):
         """Called after the job was stopped. A subclass stops its other workers here."""
 
     def explain(self, error: Exception) -> Exception:
-        """Returns the exception that `wait` raises after `error`. Subclasses may translate it."""
+        """Returns the exception that `wait` raises if the work raised `error`.
+
+        Returns `error` unless a subclass overrides this method.
+        """
         return error
 
     def _run(self, work: Callable[[Callable[[ProgressT], None]], ResultT]) -> None:
@@ -218,7 +224,10 @@ class JobRegistry(Generic[KeyT, JobT]):
         _cancel(forgotten)
 
     def _forget_unused(self) -> list[JobT]:
-        """Removes and returns jobs until one more fits. Cancel them without the lock."""
+        """Removes jobs until there is room for one more. Returns the removed jobs.
+
+        The caller must cancel them after it has released the lock.
+        """
         forgotten = []
         for key, job in list(self._jobs.items()):
             if len(self._jobs) < self._limit and self._total_bytes() <= self._limit_bytes:

@@ -128,7 +128,10 @@ class OtherUnit(NamedTuple):
 
 
 def other_unit(timestamp_ms: int) -> OtherUnit | None:
-    """Returns the unit of a timestamp like seconds, micro- or nanoseconds; None for others."""
+    """Returns the unit of a timestamp that looks like seconds, microseconds or nanoseconds.
+
+    Returns None for other numbers; milliseconds of today have 13 digits.
+    """
     for unit, low, high, factor, divisor in OTHER_UNITS:
         if low <= timestamp_ms < high:
             return OtherUnit(unit, timestamp_ms * factor // divisor)

@@ -198,7 +198,10 @@ FEATURE_LEVELS = {
 
 
 def release_of_metadata_version(level: int) -> Release | None:
-    """Returns the first release that writes this level, else the last; None before 3.3."""
+    """Returns the first release that can write this metadata.version; None for levels before 3.3.
+
+    A level above all known ones gives the last release.
+    """
     first_levels = METADATA_VERSION_FIRST_LEVELS.items()
     return max((release for release, first in first_levels if first <= level), default=None)
 

@@ -281,7 +281,10 @@ class Broker:
 
     @cached_property
     def name_prefixes(self) -> Mapping[str, str]:
-        """The prefix of names by LogDirectory.text: {"/mnt/b": "b/"}, or "" for a single one."""
+        """The prefix of partition names in each log directory: {"/mnt/disk-b": "disk-b/"}.
+
+        The prefix is "" if there is only one log directory. The keys are LogDirectory.text.
+        """
         if len(self.log_directories) == 1:
             return {self.main_directory.text: ""}
         return {

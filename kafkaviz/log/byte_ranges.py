@@ -41,7 +41,7 @@ class LogRegion(NamedTuple):
     position: int
     end: int
     kind: str  # "batch", "torn" (the beginning of a batch), "garbage" or "zeros"
-    # of the batch; of another kind, the last offset of the batch before it, or None if unknown
+    # of the batch; for any other kind, of the batch before it, or None if unknown
     last_offset: int | None = None
 
 

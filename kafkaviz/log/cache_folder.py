@@ -32,7 +32,10 @@ def cache_folder() -> Path:
 
 @contextmanager
 def scratch_folder(parent: Path) -> Generator[Path]:
-    """Creates a folder for this context. First removes the folders of killed processes."""
+    """Creates a folder, and removes it with its content when the context ends.
+
+    First removes the scratch folders of killed processes.
+    """
     parent.mkdir(parents=True, exist_ok=True)
     sweep(parent)
     while True:

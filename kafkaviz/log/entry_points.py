@@ -241,7 +241,10 @@ class EntryPoints:
         return entry_positions[(entry_positions > start) & (entry_positions < stop)]
 
     def position_before_offset(self, offset: float) -> int:
-        """Returns a batch's position, or 0, before which all offsets are below `offset`."""
+        """Returns the position of a batch whose first offset is at most `offset`, or 0.
+
+        All batches before this position have smaller offsets.
+        """
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[max(0, slot - TRIES) : slot][::-1]:
             batch = self._intact_batch(entry)
@@ -267,7 +270,11 @@ class EntryPoints:
         return 0
 
     def position_after_time(self, timestamp_ms: float) -> int:
-        """Returns the end of the first batch in the .timeindex after a time, or of the .log."""
+        """Returns the end of the first batch with a record after the timestamp.
+
+        Considers only batches that the .timeindex points to. Without such a batch, returns the end
+        of the .log.
+        """
         slot = bisect_right(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[slot : slot + TRIES]:
             if (batch := self._newest_batch(entry)) is not None:
@@ -280,7 +287,10 @@ class EntryPoints:
         return batch is not None and batch_records.has_valid_crc(self.read, batch)
 
     def header(self, position: int) -> np.void | None:
-        """Returns the batch header at a byte, a row of BATCH; None if cut or impossible."""
+        """Returns the batch header at this byte as a row of format.batch.BATCH.
+
+        Returns None if the batch is incomplete, or its length or magic is impossible.
+        """
         batch = batch_at(self.read, position, self._size_bytes)
         return batch if batch is not None and 0 <= batch["magic"] <= MAGIC_2 else None
 
@@ -293,7 +303,10 @@ class EntryPoints:
         return batch if batch_records.has_valid_crc(self.read, batch) else None
 
     def _newest_batch(self, entry: np.ndarray) -> np.void | None:
-        """Returns the batch of a time entry; None if its largest timestamp is another."""
+        """Returns the batch that holds the offset of a time entry.
+
+        Returns None if the entry's timestamp is not the largest in that batch.
+        """
         offset = self._segment.base_offset + int(entry["relative_offset"])
         position = self.position_before_offset(offset)
         for _ in range(STEPS):
@@ -355,12 +368,19 @@ def _is_written(entry: np.ndarray) -> bool:
 
 
 def _first_offset(batch: np.void) -> int:
-    """Returns a batch's first offset; for a compressed message of magic 0 or 1, the last."""
+    """Returns the first offset of a batch.
+
+    The header of a compressed message of magic 0 or 1 lacks the first offset. For such a message,
+    returns the last offset.
+    """
     return int(batch["last_offset"] if batch["base_offset"] == UNKNOWN else batch["base_offset"])
 
 
 def chunk_bytes(points: EntryPoints, start: int) -> int:
-    """Returns how much to read at once: HEADER_BYTES for large batches, else CHUNK_BYTES."""
+    """Returns how many bytes of a .log to read at once if not every batch is needed.
+
+    HEADER_BYTES if the batches from `start` on are large, else CHUNK_BYTES.
+    """
     position = start
     count = 0
     while count < SAMPLE_BATCHES and (batch := points.header(position)) is not None:

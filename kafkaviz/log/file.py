@@ -164,9 +164,17 @@ def _stat(entry: os.DirEntry) -> os.stat_result:
 
 
 def read(
-    path: Path, position: int = 0, length: int | None = None, *, limit_bytes: int = READ_LIMIT_BYTES
+    path: Path,
+    position: int = 0,
+    length: int | None = None,
+    *,
+    limit_bytes: int = READ_LIMIT_BYTES,
 ) -> bytes:
-    """Returns up to `length` bytes of a file; without it all, or CannotOpen above `limit_bytes`."""
+    """Returns up to `length` bytes of a file from `position` on, by default all bytes.
+
+    Raises:
+        CannotOpen: no length is given, and more than `limit_bytes` are left.
+    """
     with open_file(path) as file:
         remaining = max(0, _size(file) - position)
         if length is None and remaining > limit_bytes:
@@ -187,7 +195,10 @@ def parse(
 
 
 def read_text(path: Path, limit_bytes: int = TEXT_BYTES) -> str:
-    """Returns a small text file, with U+FFFD for bytes that are not UTF-8. Raises CannotOpen."""
+    """Returns a small text file. Bytes that are not UTF-8 become U+FFFD.
+
+    Raises CannotOpen if the file is larger than the limit.
+    """
     return read(path, limit_bytes=limit_bytes).decode("utf-8", "replace")
 
 

@@ -95,7 +95,7 @@ class MetadataImage:
     # filled only if asked for
     leaders: dict[str, dict[int, PartitionLeader]] = field(default_factory=dict)
     # the ids of the controllers, from quorum-state, else the newest record with voters, else
-    # controller.quorum.voters in server.properties
+    # controller.quorum.voters in server.properties; empty if unknown
     voters: tuple[int, ...] = ()
     snapshot: str | None = None  # the name of the file that was loaded first
     # whether the snapshot is complete; if not, its last records may be missing

@@ -55,8 +55,10 @@ class Partition:
     other_files: tuple[FileInfo, ...] = ()
     topic_id: str | None = None  # from partition.metadata
     checkpoints: CheckpointOffsets = field(default_factory=CheckpointOffsets)
-    remote_bases: frozenset[int] = frozenset()  # segments that are only in tiered storage
-    remote_gaps: tuple[RemoteGap, ...] = ()  # should be there but cannot be read; ascending
+    # the base offsets of segments that are only in tiered storage
+    remote_bases: frozenset[int] = frozenset()
+    # the offsets that should be in tiered storage but cannot be read, ascending
+    remote_gaps: tuple[RemoteGap, ...] = ()
 
     def _repr_html_(self) -> str:
         files = ("log", "index", "timeindex")
@@ -104,7 +106,10 @@ class Partition:
 
     @cached_property
     def segments_with_log(self) -> tuple[LogSegment, ...]:
-        """The segments with a .log, by offset; for each, only the first in `segments`."""
+        """The segments with a .log, ordered by offset.
+
+        If several segments share a base offset, keeps only the one that is first in `segments`.
+        """
         first = {segment.base_offset: segment for segment in reversed(self._with_log)}
         return tuple(first[base_offset] for base_offset in sorted(first))
 
@@ -174,7 +179,10 @@ class Partition:
         return self.checkpoints.recovery_point
 
     def segment(self, base_offset: int, state: str | None = None) -> Segment:
-        """Returns a segment, without a suffix if possible. Raises CannotOpen if there is none."""
+        """Returns the segment with this base offset. Raises CannotOpen if there is none.
+
+        If several segments have this base offset, returns the one without a suffix.
+        """
         for segment in self.segments:
             if segment.base_offset == base_offset and state in (None, segment.state):
                 return segment
@@ -192,7 +200,12 @@ class Partition:
         }
 
     def snapshot(self, offset: int) -> ProducerSnapshot:
-        """Returns a producer snapshot. Raises CannotOpen; CorruptFile if Kafka deletes it."""
+        """Returns the producer snapshot with this offset in its file name.
+
+        Raises:
+            CannotOpen: no snapshot has this offset.
+            CorruptFile: the file is damaged, and Kafka would delete it.
+        """
         if offset not in self.snapshots:
             what = message("errors.no_such_producer_snapshot", offset=offset)
             raise CannotOpen(self.path, what, kind="missing")

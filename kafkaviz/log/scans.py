@@ -90,8 +90,8 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
         """Prepares the scan without reading. A batch is expected to begin at byte `start`."""
         self._start = start
         self._stop = stop
-        # known once all batches have been read; before the end of the range if no batch follows
-        # a damaged place
+        # the position and reason of the scan's end, known once all batches have been read; it is
+        # before the end of the range if no batch is found after a damaged place
         self.end = WalkEnd(start, "end")
 
     def __iter__(self) -> Iterator[np.ndarray | Hole]:
@@ -198,7 +198,13 @@ class CheckedScan(ResynchronisingScan):
         decoded_walk: BatchWalk | None = None,
         level: CheckLevel = CheckLevel.RECORDS,
     ) -> None:
-        """Prepares the scan. `decoded_walk`: batches from byte 0 on, checked and faultless."""
+        """Prepares the scan without reading.
+
+        Args:
+            take_faults: see DeepScan.
+            decoded_walk: batches from byte 0 on that were checked before and have no fault.
+            level: how much of each batch is checked.
+        """
         super().__init__(0, stop)
         self._decoded_walk = decoded_walk
         self._level = level
@@ -355,8 +361,9 @@ class SharedScan(BatchObserver[int]):
     ) -> None:
         """Prepares the scan without reading.
 
-        `take_checked` takes rows of CHECKED_BATCH before the observers. It does not take the rows
-        that `result` reads.
+        Args:
+            take_checked: called with rows of CHECKED_BATCH, before the observers get these batches.
+                Not called for batches that the CheckedScan did not read.
         """
         self._segment = segment
         self._observers = observers

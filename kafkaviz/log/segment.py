@@ -103,7 +103,10 @@ class Segment:
         return tuple(info for info in (self.log, self.index, self.timeindex, self.txnindex) if info)
 
     def file_name(self, kind: str) -> str:
-        """Returns the name of the file of a kind ("log" ...); Kafka's name for a missing one."""
+        """Returns the name of a "log", "index", "timeindex" or "txnindex" file.
+
+        If the file does not exist, returns the name that Kafka would give it.
+        """
         info = getattr(self, kind)
         return info.name if info else f"{self.name}.{kind}"
 
@@ -236,7 +239,10 @@ class Segment:
 
     @cached_property
     def txn_index(self) -> np.ndarray:
-        """The .txnindex (format.txn_index.ENTRY), without markers appended after the listing."""
+        """The entries of the .txnindex as an array of format.txn_index.ENTRY. Empty without a file.
+
+        Entries for markers that were appended after the .log was listed are left out.
+        """
         entries = txn_index.parse(file.read(self.txnindex.path) if self.txnindex else b"")
         if self.has_changed():
             _, last_offset = self._listed_end(self.offset_slots.entries)
@@ -258,7 +264,10 @@ class Segment:
             raise fault.in_file(self.with_log().log.path, position) from None
 
     def batch_bytes(self, position: int) -> bytes:
-        """Returns the batch at a position. Raises CorruptFile, also above LIMIT_BYTES."""
+        """Returns the complete batch that starts at a position of the .log.
+
+        Raises CorruptFile if no batch starts there or it is larger than LIMIT_BYTES.
+        """
         path = self.with_log().log.path
         try:
             size_bytes = batch_records.size_bytes(

@@ -137,7 +137,10 @@ def render(value: object) -> str:
 
 
 def say(key: str, /, **values: object) -> str:
-    """Returns a key's text in the reader's language. Raises KeyError without text or value."""
+    """Returns the text of a key such as "workshop.next", in the reader's language.
+
+    Raises KeyError if English has no such text, or a place has no value.
+    """
     return text_in(language(), key, **values)
 
 

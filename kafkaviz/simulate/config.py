@@ -71,7 +71,10 @@ class LogConfig(IndexConfig):
         return self.segment_ms
 
     def jitter_ms(self, random_int: Ints) -> Ints:
-        """Returns how early a segment rolls (LogConfig.randomSegmentJitter), from a Java int."""
+        """Returns how many ms before segment.ms a segment rolls (LogConfig.randomSegmentJitter).
+
+        `random_int` is a random Java int per segment.
+        """
         most_ms = min(self.segment_jitter_ms, self.segment_ms) if self.segment_jitter_ms else 1
         return abs(random_int) % most_ms
 

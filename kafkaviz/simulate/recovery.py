@@ -139,7 +139,8 @@ class RecoveredSegment:
     max_timestamp_offset: int = UNKNOWN  # the last offset of the first batch with that timestamp
     next_offset: int = 0  # the offset after the last valid batch
     producers_end_offset: int | None = None  # after the last valid batch of magic 2
-    leader_epochs: tuple[tuple[int, int], ...] = ()  # those given, and those in the batches
+    # (epoch, start offset) of each epoch that was given or is in the batches
+    leader_epochs: tuple[tuple[int, int], ...] = ()
     # the first offset of each, by producer id
     open_transactions: MappingProxyType[int, int] = field(
         default_factory=lambda: MappingProxyType({})

@@ -34,7 +34,10 @@ class BatchCheck:
         self._buffer = np.empty(BUFFER_BYTES, np.uint8)
 
     def count_valid(self, batches: np.ndarray) -> tuple[int, str]:
-        """Returns the batches before the first invalid one, and "crc", "too-small" or ""."""
+        """Checks batches (rows of BATCH without gaps) up to the first invalid one.
+
+        Returns the number of valid batches, and the fault: "crc", "too-small", or "" for none.
+        """
         ends = batches["position"] + batches["size_bytes"]
         valid_count = 0
         while valid_count < len(batches):
@@ -133,7 +136,11 @@ class RecoveryReason(NamedTuple):
 
 
 def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
-    """Returns the bases of the segment with the recovery point and all later ones (recoverLog)."""
+    """Returns the base offsets of the segments that an unclean shutdown makes Kafka recover.
+
+    These are the segment that contains the recovery point and all later segments
+    (LogLoader.recoverLog).
+    """
     first = max((base for base in bases if base <= recovery_point), default=recovery_point)
     return [base for base in bases if base >= first]
 

@@ -23,7 +23,7 @@ class StoredLog:
     log_start_offset: int = 0  # the checkpointed value, or 0
     stray_reason: Message | None = None  # why the metadata does not assign it to this broker
     replay_error: str | None = None  # the node's exception while it applies the metadata log
-    folders: tuple[str, ...] = ()  # names of subdirectories; Kafka fails if a file is a folder
+    folders: tuple[str, ...] = ()  # subdirectories; Kafka fails if a file that it opens is one
 
     @property
     def topic(self) -> str:

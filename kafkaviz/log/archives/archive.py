@@ -241,7 +241,10 @@ def _unpack_root() -> Path:
 def _unpack_through_scratch_folder(
     path: Path, home: Path, on_progress: ProgressCallback | None
 ) -> None:
-    """Unpacks into a scratch folder, and moves it to `home`, which is thus always complete."""
+    """Unpacks into a scratch folder, and then moves the result to `home`.
+
+    If the unpacking is interrupted, no folder looks complete.
+    """
     try:
         with scratch_folder(home.parent) as scratch:
             folder = scratch / home.name
@@ -346,7 +349,10 @@ def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, 
 
 
 class _TimedFile(io.FileIO):
-    """The packed file. A time limit also stops a decompressor that reads on without output."""
+    """The packed file. Reading it fails after a time limit.
+
+    The limit also stops a decompressor that reads on and on without producing any bytes.
+    """
 
     def __init__(self, path: Path, budget: UnpackBudget) -> None:
         self._budget = budget

@@ -57,7 +57,12 @@ class UnpackBudget:
     """The limits for unpacking one archive. The methods raise CannotOpen (kind "archive")."""
 
     def __init__(self, path: Path, on_progress: ProgressCallback | None = None) -> None:
-        """Starts the time limit. `on_progress` takes the bytes read so far, and may raise."""
+        """Starts the time limit.
+
+        Args:
+            on_progress: called a few times per second with the number of bytes read so far. If it
+                raises, the unpacking ends.
+        """
         self.path = path
         self._on_progress = on_progress
         self._headers = self._files = self._bytes = 0
@@ -113,7 +118,10 @@ ZIP_UNIX = 3
 
 
 class _BoundedReader(io.BufferedReader):
-    """A .zip file that refuses reads above DIRECTORY_BYTES, which only a broken one needs."""
+    """A file that raises BadArchive if more than DIRECTORY_BYTES are read at once.
+
+    zipfile reads the directory of a .zip at once. Only a broken .zip has a longer directory.
+    """
 
     def read(self, size: int | None = -1) -> bytes:
         if size is not None and size > DIRECTORY_BYTES:

@@ -241,7 +241,10 @@ class CachedFile(io.FileIO):
 
 
 def is_fetched_whole(path: Path, size_bytes: int) -> bool:
-    """Returns whether one request fetches a file: if small, or an index, which is searched."""
+    """Returns whether the first read of a file fetches all of it in one request.
+
+    True for small files, and for indexes, where each search step would be a request.
+    """
     name = parse_file(path.name)
     is_searched = name is not None and name.kind != "log"
     return size_bytes <= (REQUEST_BYTES if is_searched else WHOLE_BYTES)
@@ -423,7 +426,11 @@ class _Eviction:
         self._fetched_bytes = EVICTION_BYTES  # checks the limit before the first block
 
     def make_room(self, count: int) -> None:
-        """Evicts once per EVICTION_BYTES. Raises CannotOpen if `count` bytes never fit."""
+        """Makes room for `count` bytes that the caller will write.
+
+        Evicts blocks once per EVICTION_BYTES. Raises CannotOpen if the disk is full even without
+        blocks.
+        """
         limit_bytes = limit()
         with self._lock:
             self._fetched_bytes += count
@@ -448,12 +455,18 @@ def _is_full(folder: Path, count: int) -> bool:
 
 
 def limit() -> int:
-    """Returns the limit: KAFKAVIZ_REMOTE_CACHE_BYTES, or 20 GiB. Raises KafkavizError."""
+    """Returns how many bytes of blocks to keep: KAFKAVIZ_REMOTE_CACHE_BYTES, or 20 GiB.
+
+    Raises KafkavizError if the variable is not a number above 0.
+    """
     return environment.positive_number(LIMIT_VARIABLE, LIMIT_BYTES)
 
 
 def evict(limit_bytes: int) -> int:
-    """Evicts the least recently used blocks until the rest fits. Returns the bytes to be freed."""
+    """Removes the blocks of the least recently used files until the rest fits the limit.
+
+    Returns the number of bytes that become free once no process has these files open.
+    """
     files = sorted(_files_with_blocks(), key=lambda file: file[0])
     total_bytes = sum(size for _, _, size in files)
     if total_bytes <= limit_bytes:

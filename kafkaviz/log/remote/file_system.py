@@ -112,7 +112,10 @@ os.register_at_fork(after_in_child=_forget_connections)
 
 
 def use_credentials(environment: Mapping[str, str]) -> None:
-    """Sets the variables to log in to stores with; in a Spark worker, those of its session."""
+    """Sets environment variables with which this process logs in to stores from now on.
+
+    In a Spark worker, the variables of the Spark session replace those of the machine.
+    """
     if all(os.environ.get(name) == value for name, value in environment.items()):
         return
     if "AWS_ACCESS_KEY_ID" in environment:
@@ -329,9 +332,12 @@ def _count(*, listings: int = 0, opens: int = 0, reads: int = 0, read_bytes: int
 
 
 def _file_system(remote: RemotePath) -> "FileSystem":
-    """Returns the connection to a store, which all threads share.
+    """Returns the connection to a store. All threads share the connection.
 
-    Raises CannotOpen if access is refused or the store's client library missing; MissingPackages.
+    Raises:
+        CannotOpen: this process may not access the address, or the store's client library is
+            missing.
+        MissingPackages: pyarrow is not installed.
     """
     _refuse_outside(remote)
     store = remote.store
@@ -407,7 +413,10 @@ def _make_gs(store: Store) -> "FileSystem":
 
 
 def _make_abfs(store: Store) -> "FileSystem":
-    """Connects to abfs://CONTAINER@ACCOUNT.dfs.core.windows.net; the account may be a variable."""
+    """Connects to Azure: abfs://CONTAINER@ACCOUNT.dfs.core.windows.net.
+
+    If the address has no account, the environment gives the account.
+    """
     from pyarrow.fs import AzureFileSystem
 
     parameters = dict(store.parameters)

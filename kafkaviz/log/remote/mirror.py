@@ -64,7 +64,10 @@ def refresh(path: Path) -> None:
 
 
 def prepare(path: Path) -> None:
-    """Gives the local copy of a remote file its size and time. Raises CannotOpen if missing."""
+    """Ensures that the local copy of a remote file has the remote size and time.
+
+    Raises CannotOpen if the remote file does not exist.
+    """
     remote = address.remote_path(path)
     if remote is None or _is_known(path):
         return

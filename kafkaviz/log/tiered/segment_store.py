@@ -156,7 +156,11 @@ def may_be_store(names: Collection[str]) -> bool:
 
 
 def find_root(path: Path) -> Path | None:
-    """Returns the folder with the topics, some levels below `path`; None if not a store."""
+    """Returns the folder that contains the topics. None if `path` is not a store.
+
+    The result may be `path` itself, the folder of LocalTieredStorage in `path`, or a folder some
+    levels below.
+    """
     for _ in range(MAX_PREFIX_FOLDERS):
         if file.is_there(path / META_PROPERTIES):
             return None

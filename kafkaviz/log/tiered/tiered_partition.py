@@ -60,7 +60,7 @@ class TieredSegment:
     state: str | None = None  # according to __remote_log_metadata; None: no record is about it
     stored: RemoteSegmentFiles | None = None
     is_local: bool = False
-    # the last one that consumers read remotely; None: they read none
+    # the last offset that consumers read from the remote copy; None: they read none from it
     served_end_offset: int | None = None
     max_timestamp_ms: int | None = None
     event_count: int = 0  # records in __remote_log_metadata about the segment
@@ -80,7 +80,8 @@ class TieredPartition:
     deletion: str | None = None  # the state of the partition's deletion, or None
     lineage: tuple[tuple[int, int], ...] = ()  # the (leader epoch, first offset) pairs of the log
     events: RemoteLogEvents | None = None  # about its segments; None without metadata
-    unannounced_segments: int = 0  # stored segments that the metadata only updates
+    # stored segments that the metadata updates, but does not announce
+    unannounced_segments: int = 0
     problems: tuple[KafkavizError, ...] = ()
 
     @property
@@ -341,7 +342,10 @@ class _Join:
         ]
 
     def _served_ends(self, lineage: Sequence[tuple[int, int]]) -> dict[str, int]:
-        """Returns each remote segment's last offset before the next one, by segment id."""
+        """Returns the last offset that consumers read from each remote segment, by segment id.
+
+        A segment may have later offsets, but consumers read these from the next segment.
+        """
         stored_ids = {segment.segment_id for segment in self._stored if segment.is_complete}
         copied = _path(self._cache, lineage, self._local_start, self._log_start)
         path = [segment for segment in copied if segment.segment_id in stored_ids]
@@ -356,7 +360,10 @@ class _Join:
         return ends
 
     def _lineage(self) -> list[tuple[int, int]]:
-        """Returns the log's epochs: those of the directory, else the latest of the store."""
+        """Returns the (leader epoch, first offset) pairs of the log.
+
+        They come from the local directory, else from the stored segment with the latest epochs.
+        """
         if self._local is not None:
             path = self._local.path / LEADER_EPOCHS
             try:

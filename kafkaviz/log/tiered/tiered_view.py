@@ -58,14 +58,16 @@ class TieredState:
     # sorted by directory name
     partitions: tuple[TieredPartition, ...]
     problems: tuple[KafkavizError, ...] = ()
-    is_metadata_whole: bool = True  # all of __remote_log_metadata was read to its ends
+    # whether all partitions of __remote_log_metadata were read to their ends
+    is_metadata_whole: bool = True
 
 
 @dataclass(frozen=True)
 class TieredOffsets:
     """Two offsets that only a partition with tiered storage has."""
 
-    local_log_start: int | None  # of the first local segment; None without a broker directory
+    # the base offset of the first local segment; None without a broker directory
+    local_log_start: int | None
     latest_tiered: int | None  # the last copied offset, or None if nothing was copied
 
 
@@ -99,7 +101,9 @@ def locate(path: Path) -> Path:
 def open_view(store: Path, local: Path | None = None) -> Path:
     """Creates or updates the view of a store, alone or with a broker directory.
 
-    Raises CannotOpen if `store` is not one or a segment cannot be read, CorruptFile for a manifest.
+    Raises:
+        CannotOpen: `store` is not a store, or a segment in it cannot be read.
+        CorruptFile: a manifest is invalid.
     """
     for directory in filter(None, (store, local)):
         mirror.refresh(directory)
@@ -397,7 +401,10 @@ def _view_parts(folder: Path, segment: TieredSegment) -> dict[str, FilePart]:
 def _write_own_files(
     folder: Path, topic_id: str | None, last: RemoteSegmentFiles | None
 ) -> set[str]:
-    """Writes partition.metadata and leader-epoch-checkpoint, if known. Returns their names."""
+    """Writes partition.metadata and leader-epoch-checkpoint, as far as their content is known.
+
+    `last` is the last readable segment in the store. Returns the names of the written files.
+    """
     contents = {}
     if topic_id:
         contents[PARTITION_METADATA] = f"version: 0\ntopic_id: {topic_id}"

@@ -59,7 +59,7 @@ class CleanerConfig:
 class CleaningRange:
     """The part of a log that is cleaned."""
 
-    segments: Sequence[SegmentView]  # all segments of the log, the active one last
+    segments: Sequence[SegmentView]  # all of the log by base offset, the active one last
     log_start_offset: int
     high_watermark: int
     first_dirty_offset: int
@@ -273,7 +273,10 @@ class _Cleaner:
     # ---- the map
 
     def _build_map(self, offset_map: OffsetMap, start: int) -> tuple[int, bool]:
-        """Maps keys to last offsets (buildOffsetMap). Returns the last one, and if it is full."""
+        """Maps each key to its last offset, from `start` on (Cleaner.buildOffsetMap).
+
+        Returns the last mapped offset, and whether the map is full.
+        """
         stop = self._range.stop_offset
         dirty_segments = self._range.between(start, stop)
         transactions = CleanedTransactions()

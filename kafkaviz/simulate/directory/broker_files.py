@@ -100,7 +100,10 @@ def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
 
 
 def bootstrap(release: Release, now_ms: int) -> bytes:
-    """Returns bootstrap.checkpoint: a snapshot whose only record sets metadata.version."""
+    """Returns bootstrap.checkpoint as `kafka-storage format` writes it.
+
+    The file is a snapshot whose only record sets metadata.version.
+    """
     feature = metadata.build_feature_level(
         metadata.FeatureLevel("metadata.version", versions.formatting_level(release))
     )

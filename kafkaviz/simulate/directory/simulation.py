@@ -52,7 +52,7 @@ class SimulationPlan:
     settings: Mapping[str, Value]  # those that differ from the release's defaults
     seed: int
     start_ms: int  # when the partition is created
-    chunks: Callable[[], Iterator[AppendChunk]]  # returns all appends
+    chunks: Callable[[], Iterator[AppendChunk]]  # each call starts from the first append
     start_offset: int = 0  # the log end offset when the partition is created
     silent_ms: int = 0  # the time without appends at the end
     is_leader: bool = True
@@ -259,7 +259,10 @@ class Run:
         logs.append(plan.start_offset, b"")
 
     def carry_out(self, *, clean: bool = True) -> Simulated:
-        """Writes all appends, then stops or crashes the broker. Raises KafkavizError."""
+        """Writes all appends of the plan, then stops or crashes the broker.
+
+        Raises KafkavizError if Kafka answers an append with an exception.
+        """
         for chunk in self.plan.chunks():
             self.take(chunk)
         self.silence(self.now_ms + self.plan.silent_ms)

@@ -90,7 +90,10 @@ def _put_header(data: np.ndarray, position: int, row: np.record) -> None:
 
 @njit(cache=True)
 def put_marker(data: np.ndarray, position: int, kind: int, coordinator_epoch: int) -> int:
-    """Writes a marker's record (EndTransactionMarker) after the gap at `position`."""
+    """Writes the record of a transaction marker (EndTransactionMarker); returns the next position.
+
+    `position` is the first byte of the gap before the record.
+    """
     # 16 bytes: five one-byte varints, attributes, 4 bytes of key, 6 of value
     position = put_varint(data, position + HEADER_BYTES, 16)
     for field in range(3):

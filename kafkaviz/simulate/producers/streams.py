@@ -163,7 +163,10 @@ def _fill(
     *,
     write: bool,
 ) -> tuple[int, int, bool, np.ndarray]:
-    """Fills `rows` and `data`, which may grow. Returns their used lengths, is_over, and `data`."""
+    """Fills `rows` and `data` with batches. Takes a larger `data` if an append does not fit.
+
+    Returns the number of rows, the number of bytes, whether the phase is over, and `data`.
+    """
     filled_count = 0
     used_bytes = 0
     enough_bytes = CHUNK_BYTES if write else np.iinfo(np.int64).max

@@ -88,7 +88,8 @@ class Phase:
     arrivals: str = EVEN  # "even", or "by-chance" with random waits between batches
     bursts: Bursts | None = None
     records_per_batch: Spread = _UNIT_SPREAD
-    batch_bytes: int = REQUEST_BYTES  # before compression; a record that exceeds it starts a batch
+    # the limit of a batch before compression; a record that would exceed it starts a new batch
+    batch_bytes: int = REQUEST_BYTES
     value_bytes: Spread = _HUNDRED
     null_share: float = 0.0
     content: str = TEXT

@@ -73,7 +73,10 @@ class LoadedDirectory:
         ]
 
     def files_with_suffix(self, suffix: str) -> list[tuple[str, int]]:
-        """Returns (name, offset) of each file with a suffix. Raises LoadFailed without offset."""
+        """Returns (name, offset in the name) of each file with a suffix.
+
+        Raises LoadFailed if such a name has no offset, as Kafka then fails to load the log.
+        """
         return [
             (name, self.parse_offset(name)) for name in self.files if name.endswith(f".{suffix}")
         ]

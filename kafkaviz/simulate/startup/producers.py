@@ -75,7 +75,10 @@ class ProducerState:
 
     @property
     def has_unstable_offset(self) -> bool:
-        """Whether a transaction is open, or a replayed batch ended one (first unstable offset)."""
+        """Whether the loaded log has a first unstable offset (ProducerStateManager of 4.3.1).
+
+        True if a transaction is open, or if a replayed batch ended a transaction.
+        """
         return bool(self.transactions.begins) or self.transactions.has_ended_any
 
     def start_at(self, offset: int) -> None:

@@ -174,7 +174,10 @@ def _end_in_offline(
 
 
 def is_stray_for_sure(step: StartupStep) -> bool:
-    """Returns whether a partition becomes stray, with no doubt for lack of cluster metadata."""
+    """Returns whether a step says that its partition certainly becomes stray.
+
+    False if that is uncertain, because the cluster's metadata is missing.
+    """
     return step.cause == "becomes-stray" and step.why.key == "start.becomes_stray"
 
 

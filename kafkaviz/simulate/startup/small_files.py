@@ -317,7 +317,10 @@ def _sets_metadata_version(data: bytes) -> bool:
 
 
 def bootstrap_fault(data: bytes) -> BrokerException | None:
-    """Returns Kafka's exception for a bootstrap.checkpoint, or None. Raises CannotOpen if large."""
+    """Returns Kafka's exception for a bootstrap.checkpoint; None for a valid file.
+
+    Raises CannotOpen if the file has too many records to be read here.
+    """
     if _sets_metadata_version(data):
         return None
     batches, end = walk(data)
@@ -407,7 +410,10 @@ def _meta_properties_step(
 
 
 def quorum_fault(data: bytes) -> tuple[Message, BrokerException | None] | None:
-    """Returns (fault, Kafka's exception or None if unknown) for a damaged quorum-state."""
+    """Returns (fault, Kafka's exception) for a damaged quorum-state; None for a valid file.
+
+    The exception is None if kafkaviz does not know the exception's message.
+    """
     try:
         checkpoint.parse_quorum_state(data)
         return None

@@ -116,7 +116,10 @@ class OpenSegment:
         return int(self.counters["log_bytes"][0])
 
     def max_timestamp(self) -> tuple[int, int]:
-        """Returns the largest timestamp or -1, and its offset (readMaxTimestampAndOffsetSoFar)."""
+        """Returns the largest timestamp and its offset (readMaxTimestampAndOffsetSoFar).
+
+        Returns -1 and the base offset if no batch has a timestamp.
+        """
         if not self._is_time_known:
             self._is_time_known = True
             self.timeindex.open(self._room_bytes)
@@ -137,7 +140,10 @@ class OpenSegment:
         limits: np.ndarray,
         new: np.ndarray,
     ) -> tuple[int, int, RollReason | None]:
-        """Like append_loop.take. Returns the next row, the outcome, and the reason of a roll."""
+        """Appends rows until an append needs a roll or is refused; see append_loop.take.
+
+        Returns the next row, the outcome, and the reason of the roll or None.
+        """
         if self.timeindex.exists:
             self.max_timestamp()
         row, outcome, cause, offsets, times = append_loop.take(
@@ -183,7 +189,10 @@ class OpenSegment:
     # ---- truncation, and opening an existing segment
 
     def truncate(self, target_offset: int, log: FileView, now_ms: int) -> int | None:
-        """Removes all batches from `target_offset` on. Returns the .log's new size, or None."""
+        """Removes the batch with `target_offset` and all later batches (truncateTo).
+
+        Returns the new size of the .log; None if nothing is cut.
+        """
         position = self._position_of(target_offset, log)
         self.timeindex.open(self._room_bytes)
         if self.txnindex is not None:

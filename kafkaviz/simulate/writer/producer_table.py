@@ -41,7 +41,10 @@ class ProducerTable:
     """The producers of a log below an offset, and their open and aborted transactions."""
 
     def __init__(self, snapshot: bytes | None = None) -> None:
-        """Loads a .snapshot file. Raises CorruptBytes if Kafka would ignore the file."""
+        """Loads the producers of a .snapshot file. Without a file, starts empty.
+
+        Raises CorruptBytes if Kafka would ignore the file.
+        """
         if snapshot is None:
             snapshot = producer_snapshot.build(np.empty(0, PRODUCER))
         known = producer_snapshot.parse(snapshot)

@@ -119,7 +119,10 @@ def waited_ms(
 ) -> int:
     """Returns the milliseconds that count against segment.ms (LogSegment.timeWaitedForRoll).
 
-    Usually the append's largest timestamp minus `reference_ms`, that of the segment's first append;
-    may be negative. If `reference_ms` is negative, the time since the segment was opened.
+    Usually the append's largest timestamp minus `reference_ms`; may be negative. If there is no
+    `reference_ms`, the time since the segment was opened, by the broker's clock.
+
+    Args:
+        reference_ms: timestamp of the segment's first append or batch; negative if there is none.
     """
     return incoming_max_timestamp_ms - reference_ms if reference_ms >= 0 else now_ms - created_ms

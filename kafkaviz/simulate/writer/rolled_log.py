@@ -76,7 +76,10 @@ class RolledLog:
         return int(self._totals["segments"][0])
 
     def append(self, rows: np.ndarray) -> None:
-        """Appends rows of INCOMING, and fills in their positions. Raises AppendRefused."""
+        """Appends rows of INCOMING, and fills in their positions.
+
+        Raises AppendRefused, or ValueError for more than `most_rows` rows.
+        """
         if self.rows + len(rows) > len(self._entries):
             raise ValueError(f"more than {len(self._entries)} rows")
         outcome = append_loop.take_and_roll(

@@ -428,7 +428,10 @@ class UnifiedLog:
         self._take_snapshot(end)
 
     def _producers_at(self, offset: int, recovered_bases: Container[int] = ()) -> ProducerTable:
-        """Returns the producers below an offset; replays `recovered_bases` from their start."""
+        """Returns the producers' state after all batches below an offset.
+
+        Replays the segments in `recovered_bases` completely, even below the log start offset.
+        """
         bases = [segment.base_offset for segment in self.segments if segment.base_offset < offset]
         if bases and bases[-1] in recovered_bases:
             start = bases[-1]
