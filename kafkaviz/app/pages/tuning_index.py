@@ -433,8 +433,12 @@ def _render_size_table(
     heads, cells = index_size_curve.table(outcomes, costs)
     with st.container(key="kv_size_table"):
         table(heads, cells, "rrlrrrrrrrrr", marked_row)
-    data = partial(to_csv, index_size_curve.COLUMNS, index_size_curve.rows(outcomes, costs))
-    download(say("index_size.csv"), data, "index-sizes.csv", "kv_sizes_csv")
+    download(
+        say("index_size.csv"),
+        lambda: to_csv(index_size_curve.COLUMNS, index_size_curve.rows(outcomes, costs)),
+        "index-sizes.csv",
+        "kv_sizes_csv",
+    )
 
 
 def _render_replay(context: TuningContext) -> None:
@@ -450,8 +454,12 @@ def _render_replay(context: TuningContext) -> None:
     heads = [say(f"tuning.head_{head}") for head in ("written", "as_set", "as_considered")]
     heads += [say("common.change"), say("tuning.how_known")]
     table(heads, map(replay_table.cells, rows), "wrrrw")
-    data = partial(to_csv, replay_table.COLUMNS, replay_table.file_cells(rows))
-    download(say("common.csv"), data, "replayed.csv", "kv_replayed_csv")
+    download(
+        say("common.csv"),
+        lambda: to_csv(replay_table.COLUMNS, replay_table.file_cells(rows)),
+        "replayed.csv",
+        "kv_replayed_csv",
+    )
     _render_footprint(context)
 
 
