@@ -32,16 +32,30 @@ TABLE = "kv_compared_table"  # the key of the table
 MAX_CHANGES = 400
 MAX_PAPER_ROWS = 400
 COLUMNS = (  # the message key of each heading
-    *("common.topic_partition", "compare.column_relation"),
-    *("compare.column_offsets_a", "compare.column_offsets_b"),
-    *("compare.relation_only_in_a", "compare.relation_only_in_b"),
-    *("compare.column_drops_b", "compare.column_drops_a"),
+    "common.topic_partition",
+    "compare.column_relation",
+    "compare.column_offsets_a",
+    "compare.column_offsets_b",
+    "compare.relation_only_in_a",
+    "compare.relation_only_in_b",
+    "compare.column_drops_b",
+    "compare.column_drops_a",
 )
 CSV_COLUMNS = (
-    *("partition", "relation", "relations", "compared_from", "compared_to"),
-    *("first_divergent_offset", "leader_epoch_a", "leader_epoch_b", "log_end_a", "log_end_b"),
-    *("records_only_in_a", "records_only_in_b"),
-    *("b_keeps_below_if_a_leads", "a_keeps_below_if_b_leads"),
+    "partition",
+    "relation",
+    "relations",
+    "compared_from",
+    "compared_to",
+    "first_divergent_offset",
+    "leader_epoch_a",
+    "leader_epoch_b",
+    "log_end_a",
+    "log_end_b",
+    "records_only_in_a",
+    "records_only_in_b",
+    "b_keeps_below_if_a_leads",
+    "a_keeps_below_if_b_leads",
 )
 DIRECTORY_CHARACTERS = 60
 
@@ -333,8 +347,12 @@ def render_changes(start: StartComparison) -> None:
     st.html(tag("p", outcome_text(start), class_="kv-sm"))
     if not start.changes:
         return
-    keys = ("common.file", "compare.column_change", "segment.size_bytes")
-    heads = [*map(say, keys), say("compare.column_foretold")]
+    heads = [
+        say("common.file"),
+        say("compare.column_change"),
+        say("segment.size_bytes"),
+        say("compare.column_foretold"),
+    ]
     rows = []
     for change in start.changes[:MAX_CHANGES]:
         kind = say(f"comparison.change_{change.kind.value.replace('-', '_')}")

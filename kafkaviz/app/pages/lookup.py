@@ -41,8 +41,13 @@ VIEW_PARAMETERS = {"steps": (page_state.STEP,)}
 # an address with one of these parameters opens the reader's own log or a certain practice log; any
 # other address opens the example
 ASKS_FOR_OTHER = (
-    *(page_state.TOPIC_PARTITION, page_state.SEGMENT, page_state.PIN),
-    *(page_state.SET, page_state.KEYS, page_state.TARGET, page_state.BY),
+    page_state.TOPIC_PARTITION,
+    page_state.SEGMENT,
+    page_state.PIN,
+    page_state.SET,
+    page_state.KEYS,
+    page_state.TARGET,
+    page_state.BY,
 )
 PHASE_SUFFIXES = {"time": ".timeindex", "offset": ".index", "log": ".log", "record": ".log"}
 WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")

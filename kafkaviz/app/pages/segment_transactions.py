@@ -51,8 +51,12 @@ def _render_lanes(
     location: PartitionLocation, segment: Segment, transactions: PartitionTransactions
 ) -> None:
     base_offsets = [each.base_offset for each in location.partition.live]
-    segment_key = location.snapshot.key, location.partition_name, segment.base_offset
-    view_key = ("transaction lanes", *segment_key)
+    view_key = (
+        "transaction lanes",
+        location.snapshot.key,
+        location.partition_name,
+        segment.base_offset,
+    )
     lanes_view = charts.view(
         view_key,
         lambda: transaction_lanes.view(

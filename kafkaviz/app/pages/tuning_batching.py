@@ -25,8 +25,14 @@ MAX_PRODUCERS = 8
 MAX_TOPICS = 40
 TODAY = "today"  # value in the address: codecs are compared at today's batch sizes
 PRODUCER_HEADS = (
-    *("producer", "bytes", "batches", "records"),
-    *("quantiles", "size", "headers", "codecs"),
+    "producer",
+    "bytes",
+    "batches",
+    "records",
+    "quantiles",
+    "size",
+    "headers",
+    "codecs",
 )
 
 
