@@ -156,9 +156,12 @@ def _render_figure(
     decisions: CleanerDecisions, log: DecidedLog, cleaned: CleanedLog | None
 ) -> None:
     if cleaned is None:
+        cleaning = None
         records = log_records(log, None, decisions.plan.now_ms)
-        cleaned = CleanedLog(cleaning=None, error=None, records=records)
-    figure_view = cleaning_figure.view(log, cleaned.cleaning, cleaned.records)
+    else:
+        cleaning = cleaned.cleaning
+        records = cleaned.records
+    figure_view = cleaning_figure.view(log, cleaning, records)
     with st.container(key="kv_fig_cleaning"):
         elements.figure_head(figure_view.title, figure_view.caption)
         st.html(cleaning_figure.figure(figure_view))

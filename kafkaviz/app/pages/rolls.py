@@ -34,8 +34,11 @@ from kafkaviz.units import MISSING
 CHART, GROWTH, LIMITS = PAGES["Rolls"].tabs
 CONTROLS = {GROWTH: (page_state.STORY, page_state.STEP)}
 CHOICES = (
-    *(page_state.WORKLOAD, *page_state.SETTING.values()),
-    *(page_state.SPEED, page_state.BATCH_SIZE, page_state.STORY),
+    page_state.WORKLOAD,
+    *page_state.SETTING.values(),
+    page_state.SPEED,
+    page_state.BATCH_SIZE,
+    page_state.STORY,
 )
 SIMULATED = "Simulated"  # a value of page_state.ROLLS_SUBJECT
 OTHER_PARTITIONS = 2
@@ -181,7 +184,7 @@ def _segment_counts(broker: Broker, own_directory: str) -> list[tuple[str, int]]
 class RollsOnDisk:
     """The roll history of a topic-partition on disk."""
 
-    history: RollHistory  # has the limits that were inferred from rolls
+    history: RollHistory  # limits inferred from rolls are in its `inferred_limits`
     load: WriteLoad  # the mean batch at the beginning of the last segment
     key: str
     origins: Mapping[str, Origin]  # the source of each setting
@@ -204,8 +207,12 @@ def rolls_on_disk(snapshot: BrokerSnapshot, partition: Partition) -> RollsOnDisk
 
 def _load_on_disk(partition: Partition) -> WriteLoad:
     """Returns the mean size and record count of the first batches in the last segment."""
-    segments = [segment for segment in partition.live if segment.log.size_bytes]
-    for rows in segments[-1].scan(0, 4 * MIB) if segments else ():
+    last_segment = next(
+        (segment for segment in reversed(partition.live) if segment.log.size_bytes), None
+    )
+    if last_segment is None:
+        return WriteLoad(1)
+    for rows in last_segment.scan(0, 4 * MIB):
         return simulation_cache.load_of(rows["size_bytes"], rows["record_count"])
     return WriteLoad(1)
 

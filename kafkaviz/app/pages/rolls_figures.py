@@ -101,11 +101,15 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
     st.space(16)
     size_bytes = run.history.log_bytes
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_take"):
-        reasons = {"refused": run.error, "cut": run.is_cut, "large": size_bytes > MAX_ARCHIVE_BYTES}
-        for reason, exists in reasons.items():
-            if exists:
-                text = say(f"rolls.take_{reason}", size=units.format_bytes(size_bytes))
-                return elements.paragraph(text, is_faint=True)
+        if run.error or run.is_cut or size_bytes > MAX_ARCHIVE_BYTES:
+            if run.error:
+                text_key = "rolls.take_refused"
+            elif run.is_cut:
+                text_key = "rolls.take_cut"
+            else:
+                text_key = "rolls.take_large"
+            text = say(text_key, size=units.format_bytes(size_bytes))
+            return elements.paragraph(text, is_faint=True)
         name = f"{workload.topic}.tar.gz"
         build_archive = lambda: simulation_cache.archive(workload, config)  # noqa: E731 - called on click
         label = say("rolls.take_archive")
@@ -224,7 +228,10 @@ def _roll_html(roll: tuple | None, count: int) -> Html:
 def render_limits(
     history: RollHistory, load: WriteLoad, key: str, workload: Workload | None = None
 ) -> None:
-    """Draws the time until each limit rolls a segment of a workload, or of a log on disk."""
+    """Draws the time until each limit rolls a segment. The x-axis is the write rate.
+
+    `workload` is None for a log on disk.
+    """
     figure_key = "limits", key
     view = charts.view(
         figure_key,
