@@ -19,8 +19,9 @@ import {
 } from './dom.js';
 import { fillTemplate } from './text.js';
 
-const REST_MS = 120,
-  OWN_ARROWS = /^(slider|listbox|option|radio|radiogroup|tab|combobox|menu|menuitem)$/; // roles
+const REST_MS = 120;
+// roles of elements that use arrow keys themselves
+const OWN_ARROWS = /^(slider|listbox|option|radio|radiogroup|tab|combobox|menu|menuitem)$/;
 
 export function startStepper(root, data, hooks) {
   const state = (root.host.__steps ??= { key: null });
@@ -224,8 +225,9 @@ export function stop(state) {
   renderPlay(state);
 }
 function renderPlay(state) {
-  const [sign, word] = state.timer ? ['pause', 'pause'] : ['play_arrow', 'play'];
-  state.$('play').replaceChildren(icon(sign), state.data.bar[word]);
+  const sign = icon(state.timer ? 'pause' : 'play_arrow'),
+    word = state.data.bar[state.timer ? 'pause' : 'play'];
+  state.$('play').replaceChildren(sign, word);
 }
 
 function play(state) {

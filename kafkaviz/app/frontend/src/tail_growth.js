@@ -73,7 +73,10 @@ function build(state) {
   $('lab').textContent = data.words.slider;
   setContent(range, { min: 1, max: data.sizes.length }, []);
   range.oninput = () => go(state, Number(range.value));
-  for (const [name, step] of Object.entries({ less: -1, more: 1 })) {
+  for (const [name, step] of [
+    ['less', -1],
+    ['more', 1],
+  ]) {
     setContent($(name), { 'aria-label': data.words[name], title: data.words[name] }, []);
     $(name).onclick = () => go(state, state.pages + step);
   }

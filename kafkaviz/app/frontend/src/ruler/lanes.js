@@ -215,9 +215,11 @@ function drawBands(state, k, lit) {
 
 // Draws the link of one slot in a band, and the slot itself if it is selected.
 function drawDrop(state, k, { entry: e, time: t }, X, on) {
-  const [aim, dashes] = e?.aim >= PAST ? ['torn', '5 3'] : ['offset', null],
+  const wrong = e?.aim >= PAST,
+    look = wrong ? 'torn' : 'offset',
+    dashes = wrong ? '5 3' : null,
     passing = state.data.lanes.index.missing ? null : INDEX.y + INDEX.h;
-  if (e) drawPointer(state, k, X, INDEX.y + INDEX.h, e.pos, on, aim, dashes);
+  if (e) drawPointer(state, k, X, INDEX.y + INDEX.h, e.pos, on, look, dashes);
   else if (t)
     drawPointer(state, k, X, TIME.y + TIME.h, t.pos, on, t.true ? 'time' : 'torn', '3 3', passing);
   if (!on) return;

@@ -62,8 +62,11 @@ export function renderSentence(state) {
           describeWay(state, l),
         )
       : [];
-  const ofTime = () => (sel.time ? describeTime(state, sel.time) : ofBatch()),
-    texts = sel.entry ? describeSlot(state, sel.entry) : ofTime();
+  const texts = sel.entry
+    ? describeSlot(state, sel.entry)
+    : sel.time
+      ? describeTime(state, sel.time)
+      : ofBatch();
   state.$('say').replaceChildren(html('span', {}, ...texts));
 }
 

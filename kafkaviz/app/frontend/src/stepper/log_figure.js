@@ -54,7 +54,7 @@ export function drawLog(state, step, scan) {
         'stroke-width': 2,
       }),
     );
-    const readBytes = Math.min(61, Math.max(0, ...(rd ?? []).map(([bytes]) => bytes))),
+    const readBytes = rd ? Math.min(61, Math.max(...rd.map(([bytes]) => bytes))) : 0,
       wide = Math.max(5, x(pos + readBytes) - xa),
       head = rd ? Math.max(1, Math.min(xb - xa - 2, wide)) : 0,
       low = head > (xb - xa) * 0.3; // the label is below a wide read
