@@ -33,7 +33,7 @@ class Target(NamedTuple):
 
     kind: str  # the message key of the heading above the result
     words: str  # the text of the result, in the reader's language
-    aside: str  # a note in grey, replaced by the passage of `texts` that matches
+    aside: str  # a note in grey; if one of `texts` matches, its passage is shown instead
     page: str
     address: Mapping[str, str]  # parameters in addition to those of the page
     names: tuple[str, ...]  # the searched names in all languages, in lower case

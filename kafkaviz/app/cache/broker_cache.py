@@ -212,7 +212,10 @@ def _full_overview(snapshot: BrokerSnapshot, stamp: int | None) -> BrokerOvervie
 
 
 def overview(snapshot: BrokerSnapshot) -> BrokerOverview:
-    """Returns numbers from the listing, small index files and the catalog if it exists."""
+    """Returns numbers about the topic-partitions and segments of a directory, as far as known.
+
+    The sources are the listing, the index files if they are small, and the catalog if it exists.
+    """
     return _full_overview(snapshot, catalog_stamp(snapshot.broker))
 
 
@@ -285,10 +288,22 @@ def _tails(overview: BrokerOverview) -> Iterator[tuple[tuple[str, int], Tail]]:
 
 
 def clear_all() -> None:
-    """Forgets every directory, as after a change of permissions, which leaves sizes and times."""
-    of_listings = (_open_snapshot, inferred_release, _quick_overview, _full_overview, _broker_map)
-    of_catalogs = (_torn_tails, _badges, _is_fresh, _catalog_error_count)
-    for cached_function in (*of_listings, *of_catalogs):
+    """Forgets the content of every directory.
+
+    Needed after a file permission has changed. File sizes and times are the same then, so a kept
+    listing looks current.
+    """
+    for cached_function in (
+        _open_snapshot,
+        inferred_release,
+        _quick_overview,
+        _full_overview,
+        _torn_tails,
+        _badges,
+        _broker_map,
+        _is_fresh,
+        _catalog_error_count,
+    ):
         cached_function.clear()
 
 

@@ -79,7 +79,8 @@ SOURCE_HASH_FUNCS: HashFuncs = {LookupSource: attrgetter("key")}
 def choose_targets(source: LookupSource, target_kind: str, warm_entries: int) -> WarmTargets:
     """Returns lookup targets that show how the warm section (the end of an index) works.
 
-    `warm_entries` is its length. KAFKAS_WARM stands for as many entries as fit into Kafka's 8 KiB.
+    `warm_entries` is the number of entries in the warm section. KAFKAS_WARM stands for as many
+    as in Kafka: those that fit into 8 KiB.
     """
     return source.warm_targets(target_kind, warm_entries)
 
@@ -157,7 +158,10 @@ def open_index_only(segment: Segment) -> LookupSource:
 
 
 def index_only_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)) -> LookupSource:
-    """Returns the indexes of a segment without .log as a source. `kinds` are those it has."""
+    """Returns the indexes of a segment without .log as a source of lookups.
+
+    `kinds` has OFFSET if the segment has an .index, and TIMESTAMP if it has a .timeindex.
+    """
     segment = log.segments[0]
     first_offset, last_offset, default_offset = _index_targets(segment, OFFSET)
     first_ms, last_ms, default_timestamp_ms = _index_targets(segment, TIMESTAMP)
@@ -321,7 +325,8 @@ def default_version(snapshot: BrokerSnapshot) -> str:
 def equivalent_version(version: str) -> str | None:
     """Returns the release in `VERSIONS` that searches like `version`: "3.9" for "3.6".
 
-    "plain" becomes "2.0", and "warm" (warm section first) the newest release. Else returns None.
+    "plain" (the old search) becomes "2.0". "warm" (warm section first) becomes the newest
+    release. Returns None for any other text.
     """
     if version in (PLAIN, WARM):
         return "2.0" if version == PLAIN else versions.NEWEST
@@ -353,7 +358,9 @@ def lookup_context(
 ) -> LookupContext:
     """Runs a lookup. Returns the lookup with the values that its figures show.
 
-    Raises FailedBounds if the log has no end, CorruptFile for bytes that kafkaviz refuses to read.
+    Raises:
+        FailedBounds: the end of the log cannot be found.
+        CorruptFile: the lookup needs bytes that kafkaviz refuses to read.
     """
     if source.is_index_only:
         result = _search_keys(source.log, target_kind, target, search_profile)

@@ -109,14 +109,18 @@ def read_svg(name: str) -> str:
 
 
 def art(name: str, width: int, height: int, key: str = "") -> None:
-    """Draws the picture `name` of app/art. A second one on the page needs another `key`."""
+    """Draws the picture `name` of app/art.
+
+    If a page shows the same picture twice, give each a different `key`.
+    """
     _art(key=f"kv_art_{name}_{key}", data={"svg": read_svg(name)}, width=width, height=height)
 
 
 def copy_link(address: dict[str, str], private_parameters: Iterable[str], about: str) -> None:
     """Draws a button that copies the address of the current view, without `private_parameters`.
 
-    `address` has parameters to add if the address bar lacks them. `about` is a note about the link.
+    `address` has parameters to add to the link if the address bar lacks them. `about` is a note
+    about the link, shown when the pointer is on the button.
     """
     data = {
         "address": address,
@@ -162,7 +166,10 @@ def sidebar() -> None:
 
 
 def one_step(query: str) -> None:
-    """Makes the browser's Back undo a whole choice, even one that changed several parameters."""
+    """Makes the browser's Back undo a whole choice, even one that changed several parameters.
+
+    `query` has the current address parameters.
+    """
     _one_step(key="kv_one_step", data={"query": query}, width="content")
 
 
@@ -176,7 +183,8 @@ def bar() -> dict[str, Any]:
 def stepper(data: dict[str, Any], on_slot: Callable[[], None] | None, key: str = "stepper") -> None:
     """Draws the steps of a lookup. `data` is from figures.lookup.stepper.browser_payload.
 
-    A click on a slot of the index calls `on_slot`, if given (see `chosen_slot`).
+    A click on a slot of the index calls `on_slot` (see `chosen_slot`). Without it, slots cannot be
+    clicked.
     """
     payload = data | bar() | {"picks": on_slot is not None}
     _stepper(key=key, data=payload, on_slot_change=on_slot or _ignore)
@@ -192,7 +200,10 @@ _growth = register_component("growth", "steps")
 
 
 def growth(data: dict[str, Any], key: str = "growth") -> None:
-    """Draws how a log grows, from growth.browser_payload. The address keeps ?step=."""
+    """Draws how a log grows, step by step. The page's address has the shown step as ?step=.
+
+    `data` is from growth.browser_payload.
+    """
     _growth(key=key, data=data | bar() | {"words": messages.table("growth")})
 
 
@@ -200,7 +211,10 @@ _ruler = register_component("ruler")
 
 
 def ruler(data: bytes, key: str = "ruler") -> None:
-    """Draws a ruler, from segment_ruler.browser_payload. A click reruns the calling fragment."""
+    """Draws a segment's ruler. After a click, Streamlit runs the calling fragment again.
+
+    `data` is from segment_ruler.browser_payload.
+    """
     initial = {"pin": None, "slice": None}
     _ruler(key=key, data=data, default=initial, on_pin_change=_ignore, on_slice_change=_ignore)
 

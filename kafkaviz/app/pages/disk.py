@@ -38,7 +38,7 @@ class DiskAccount(NamedTuple):
     shares: tuple[DiskShare, ...]
     steps: tuple[FreeingStep, ...]
     prices: tuple[IndexPrice, ...]
-    recovery: tuple[RecoveryReads, ...] | None = None  # at the next start-up; None if unknown
+    recovery: tuple[RecoveryReads, ...] | None = None  # of the next start-up; None if unknown
 
 
 @in_turn

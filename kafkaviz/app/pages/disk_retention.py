@@ -51,7 +51,10 @@ class _Choice(NamedTuple):
     dirty_ratio: float | None  # None keeps the current ratio
 
     def is_limited(self, log: LogRetention) -> bool:
-        """Returns whether the limits apply to a log: those for all topics spare Kafka's own."""
+        """Returns whether the chosen limits apply to a log.
+
+        A choice for all topics does not apply to Kafka's internal topics.
+        """
         return self.topic is not None or not topic_of(log.partition).startswith(INTERNAL)
 
 
@@ -146,7 +149,10 @@ def _choose(snapshot: BrokerSnapshot, health: Health, all_logs: Sequence[LogRete
 
 
 def _compacted_logs(snapshot: BrokerSnapshot, health: Health, topic: str) -> Sequence[DecidedLog]:
-    """Returns the compacted logs of a topic, or draws why they cannot be read and returns ()."""
+    """Returns the compacted logs of a topic.
+
+    If they cannot be read, draws the reason and a button to try again, and returns ().
+    """
     policy = health.effective_settings.find(topic, "cleanup.policy")
     is_deleted_only = all(
         log.limits.deletes for log in health.retention if topic_of(log.partition) == topic

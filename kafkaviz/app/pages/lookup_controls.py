@@ -51,7 +51,11 @@ class LookupQuery:
 def render_controls(
     source: LookupSource, labels: dict[str, str], default_version: str
 ) -> LookupQuery:
-    """Draws the controls and returns their values. `labels` are by source."""
+    """Draws the controls and returns their values.
+
+    Args:
+        labels: the label of each source that can be chosen, by the name of the source.
+    """
     own_version = cast(str, lookup_cache.equivalent_version(default_version))
     target_kind = choice.bind_to_address(page_state.BY, source.kinds, source.kinds[0])
     name = choice.bind_to_address(page_state.SET, labels.keys(), OWN_LOG, parse_source)

@@ -45,8 +45,11 @@ INDEX, BATCHES, CODEC = PAGES["Tuning"].tabs
 # names of tabs in earlier releases; their content is now in the tab Index
 EARLIER_TABS = ("Answer", "Comparison", "Intervals", "IndexSize", "Settings", "Writers", "Experts")
 BUDGETS = (  # links to other scopes keep these parameters
-    *(page_state.P99, page_state.SHARE, page_state.STORAGE),
-    *(page_state.READ_RELEASE, page_state.TIERED),
+    page_state.P99,
+    page_state.SHARE,
+    page_state.STORAGE,
+    page_state.READ_RELEASE,
+    page_state.TIERED,
 )
 CONTROLS = {
     CODEC: (page_state.PACKED_SIZE,),
@@ -60,8 +63,15 @@ IS_PAGE_RUN = "kv_tuning_page_run"  # session key: whether the page runs, not on
 REPORTED_BYTES = 1 << 30  # the largest .log total for a report from this page
 MAX_TOPICS = 400
 TOPIC_COLUMNS = (
-    *("topic", "log_bytes", "batch_bytes_mean", "interval_bytes", "index_bytes"),
-    *("headers_mean", "headers_p99", "answer", "value"),
+    "topic",
+    "log_bytes",
+    "batch_bytes_mean",
+    "interval_bytes",
+    "index_bytes",
+    "headers_mean",
+    "headers_p99",
+    "answer",
+    "value",
 )
 
 
@@ -104,7 +114,10 @@ def _facts(context: TuningContext) -> str:
 
 
 def _unknown_interval_text(context: TuningContext) -> str:
-    """Says where index.interval.bytes comes from, if a broker lacks its metadata log, else ""."""
+    """Returns a sentence that says where the value of index.interval.bytes comes from.
+
+    Returns "" unless a broker was opened without its metadata log.
+    """
     broker = context.scope.location.broker
     if broker is None or context.scope.kind == "workload" or not broker.lacks_metadata_log:
         return ""
@@ -164,7 +177,10 @@ def report(snapshot: BrokerSnapshot) -> str:
 
 
 def render_topics(context: TuningContext) -> None:
-    """Draws the recommendation for each of several topics, the densest index first."""
+    """Draws the recommendation for each topic, the densest index first.
+
+    Draws nothing for a single topic-partition or workload.
+    """
     if context.scope.kind not in ("broker", "topic") or len(context.source.cases) < 2:
         return
     recommendations = context.answer.recommendations

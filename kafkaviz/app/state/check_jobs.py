@@ -60,7 +60,10 @@ def log_bytes(snapshot: BrokerSnapshot) -> int:
 
 
 def is_large(snapshot: BrokerSnapshot) -> bool:
-    """Returns whether the pipeline checks the directory, always for the inferred release."""
+    """Returns whether the directory is so large that the pipeline checks it.
+
+    The pipeline always assumes the inferred release.
+    """
     return log_bytes(snapshot) > LARGE_BYTES
 
 
@@ -80,6 +83,7 @@ def check_again(snapshot: BrokerSnapshot, release: str) -> None:
 
 
 def _start(snapshot: BrokerSnapshot, release: str) -> CheckJob:
+    """Returns a job that has the findings of an up-to-date catalog, or that reads the files."""
     health = None if release else broker_cache.catalog_health(snapshot)
     return Job(lambda _: health, ReadProgress()) if health else _start_reading(snapshot, release)
 

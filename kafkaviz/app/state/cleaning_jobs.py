@@ -70,7 +70,9 @@ def decide(snapshot: BrokerSnapshot) -> DecisionJob:
 def decisions(snapshot: BrokerSnapshot) -> CleanerDecisions:
     """Waits for the job of `decide`, and returns its result.
 
-    Raises CannotOpen as that job does, and JobCancelled if a visitor cancelled it.
+    Raises:
+        CannotOpen: a single partition was opened that is not compacted.
+        JobCancelled: a visitor cancelled the job.
     """
     return cast(CleanerDecisions, decide(snapshot).wait())
 
@@ -153,7 +155,10 @@ def story(snapshot: BrokerSnapshot, log: DecidedLog, key: bytes) -> StoryJob:
 def _find_key_records(
     now_ms: int, log: DecidedLog, key: bytes, report: Callable[[ReadProgress], None]
 ) -> KeyStory:
-    """Finds the records of a key. Raises KafkavizError if the log cannot be read to its end."""
+    """Finds the records of a key. Raises KafkavizError if the log cannot be read to its end.
+
+    If the job is cancelled, the next call of `report` raises an exception.
+    """
     on_read = _byte_counter(report, sum(segment.size_bytes for segment in log.state.facts.segments))
     try:
         return key_story(log, key, now_ms, on_read)

@@ -91,13 +91,17 @@ class SegmentLocation(PartitionLocation):
 def parse_address(
     depth: int, unpack: Callable[[str], None], *, prefers_full_batches: bool = False
 ) -> Location:
-    """Reads the location from the address. The type of the result shows how much of it exists.
+    """Reads the location from the address.
 
     Args:
         depth: 1 for the broker, 2 for the topic-partition, 3 for the segment.
         unpack: called with the directory before it is listed, to unpack its archives.
         prefers_full_batches: if the address has no topic-partition, choose the largest
             topic-partition with several records per batch.
+
+    Returns:
+        A SegmentLocation, PartitionLocation, BrokerLocation or plain Location. The type shows how
+            much of the location exists.
     """
     directories = st.query_params.get_all(page_state.DIRECTORY)
     directory = page_state.join_directories(filter(None, directories)) or default_directory()
@@ -146,7 +150,10 @@ def _spellings(directory: str) -> tuple[str, str, str]:
 
 
 def _has_full_batches(partition: Partition) -> bool:
-    """Returns whether the default segment begins with a batch of several records."""
+    """Returns whether the default segment begins with a batch of several records.
+
+    Only the first kilobytes of its .log are read.
+    """
     if not partition.segments:
         return False
     segment = largest_segment(partition)

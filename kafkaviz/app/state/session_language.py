@@ -44,7 +44,10 @@ def sync_address() -> None:
 
 
 def keep_language(make: Callable[[], Content]) -> Callable[[], Content]:
-    """Returns `make` in the current language, for a download on click: no page runs then."""
+    """Returns a function that calls `make` in the language that is current now.
+
+    Downloads that are made on click run outside a page run, where no language is set.
+    """
     code = language()
 
     def make_later() -> Content:

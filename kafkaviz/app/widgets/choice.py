@@ -94,7 +94,7 @@ def _draw(
 def initial(draw: Callable, key: str, options: Sequence[str]) -> dict[str, Any]:
     """Returns the argument of `draw` that has the control's current state, such as {"index": 1}.
 
-    {} if the state is unknown, or if code (not the user) has set it during this page run.
+    Returns {} if the state is unknown, or if code (not the user) has set it during this page run.
     """
     word = st.session_state.get(key)
     if word not in options or get_session_state().is_new_state_value(key):
@@ -119,7 +119,10 @@ def slider(
     key: str,
     format_func: Callable[[str], str] = str,
 ) -> str:
-    """Draws a slider with label and value (`elements.label`). Returns the chosen option."""
+    """Draws a slider with label and value above it. Returns the chosen option.
+
+    For a topic setting, the label also has the name of the broker's setting.
+    """
     options = list(options)
     word = bind_to_address(key, options, default)
     st.html(elements.label(label, format_func(word)))
@@ -252,7 +255,10 @@ def _remember(
 
 
 def _parse_word(text: str, labels: Mapping[str, str], parse_other: AddressParser) -> str | None:
-    """Returns the word for a word or label in the address, in any case and grouping of digits."""
+    """Returns the word for a text in the address, which may be a word or a label.
+
+    Ignores case, and spaces that group digits.
+    """
     matches = (
         word
         for word, label in labels.items()
@@ -269,7 +275,10 @@ Controls = Mapping[str, Iterable[str]]  # the address parameters that each tab h
 
 
 def open_by_address(controls: Controls) -> None:
-    """Adds to an address without tab the first one that has a control for a parameter there."""
+    """Adds to the address the first tab with a control for an address parameter.
+
+    A tab that is already in the address stays. Call this before drawing.
+    """
     part = next((part for part, names in controls.items() if _has_any(names)), None)
     if part and page_state.TAB not in st.query_params:
         st.query_params[page_state.TAB] = part

@@ -47,7 +47,7 @@ def cut_middle(text: str, length: int) -> str:
     """Returns the text, cut in the middle if it is longer than `length` characters."""
     if len(text) <= length:
         return text
-    tail = length * 2 // 3  # because the last part of a path matters most
+    tail = length * 2 // 3  # two thirds, because the last part of a path matters most
     return f"{text[: length - tail - 1]}…{text[len(text) - tail :]}"
 
 

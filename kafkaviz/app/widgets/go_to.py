@@ -275,7 +275,10 @@ def _size(segment: Segment) -> str:
 
 
 def remember(page: str, location: Location, pin: int | None = None) -> None:
-    """Puts a topic-partition or segment, with the chosen offset, first in the list of visits."""
+    """Puts a topic-partition or segment first in the list of visits.
+
+    `pin` is the offset that the user has chosen on the page, if any.
+    """
     if not location.partition:
         return
     address = location.address | ({page_state.PIN: str(pin)} if pin is not None else {})

@@ -87,7 +87,10 @@ def render_unfinished_check(snapshot: BrokerSnapshot, release: str) -> None:
 def render_read_partition(
     get_job: Callable[[], Job[Any, ReadProgress]], page: str, button_key: str
 ) -> None:
-    """Draws which partition a job reads, in messages of `page`. Reruns the page after its end."""
+    """Draws which partition a job reads. Reruns the page when the job has ended.
+
+    The message keys begin with `page`.
+    """
     job = get_job()
     if job.is_over:
         st.rerun()
