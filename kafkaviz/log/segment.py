@@ -345,7 +345,11 @@ def _first_true(entries: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 
 def _read_slots(info: FileInfo | None, layout: ModuleType) -> tuple[np.ndarray, int, int]:
-    """Returns an index's written slots, all slots, and the bytes after the last whole slot."""
+    """Returns the written slots of an index file.
+
+    Also returns the number of slots in the file, and the number of bytes after the last complete
+    slot.
+    """
     if info is None:
         return np.empty(0, layout.ENTRY), 0, 0
     data, size = file.read_data(info.path)

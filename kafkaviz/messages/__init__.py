@@ -369,7 +369,10 @@ def _parse_message(parsed: Any) -> Message:
 
 @cache
 def _value_names(key: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Returns the values that a message of this key must, and may have. Raises KeyError."""
+    """Returns the values that a message of this key must have, and those it may have.
+
+    Raises KeyError for an unknown key.
+    """
     many, single = (frozenset(places(_template(ENGLISH, key, number))) for number in (None, 1))
     return many, many | single | {"n"}
 

@@ -171,6 +171,9 @@ def _renumber(rows: np.ndarray, first: int, offset: int) -> np.ndarray:
     return rows
 
 
+# ---- the recorder
+
+
 class _GrowthRecorder:
     def __init__(self, log: UnifiedLog) -> None:
         self._log = log

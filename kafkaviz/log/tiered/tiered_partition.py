@@ -383,7 +383,10 @@ class _Join:
             return []
 
     def _cache_of_store(self) -> RemoteLogMetadataCache:
-        """Returns metadata with every complete segment as a copy, the latest epochs last."""
+        """Returns metadata in which every complete segment of the store is a finished copy.
+
+        The segments with the latest leader epochs are added last.
+        """
         cache = RemoteLogMetadataCache()
         segments = [
             segment

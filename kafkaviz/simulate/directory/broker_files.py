@@ -137,7 +137,10 @@ def _checkpoints(state: BrokerState) -> Iterator[tuple[str, int | None]]:
 
 
 def _java_date(ms: int) -> str:
-    """Formats like java.util.Date in UTC, in cycles of 400 years, as Python's end at 9999."""
+    """Formats a time as java.util.Date does, in UTC.
+
+    Computes within a cycle of 400 years, because Python's years end at 9999.
+    """
     cycles, within_ms = divmod(ms, CALENDAR_MS)
     moment = datetime.fromtimestamp(within_ms // 1000, UTC)
     return f"{moment:%a %b %d %H:%M:%S} UTC {moment.year + 400 * cycles}"

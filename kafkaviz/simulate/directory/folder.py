@@ -196,7 +196,10 @@ def _refuse_other_files(out: Path, staging: Path) -> None:
 
 
 class DiskLogs:
-    """A LogBytes on disk. The last file that was appended to stays open until `close`."""
+    """A LogBytes on disk. The first file creates the folder.
+
+    The file that was appended to last stays open until `close`.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

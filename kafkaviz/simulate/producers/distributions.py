@@ -160,7 +160,10 @@ def draw_number(numbers: np.ndarray, draw: np.uint64) -> int:
 
 @njit(cache=True)
 def happens(draw: np.uint64, threshold: int) -> bool | np.bool_:
-    """Returns whether the low 32 bits of `draw` hit the probability threshold / 2^32."""
+    """Returns whether an event of probability threshold / 2^32 happens.
+
+    The low 32 bits of `draw` decide.
+    """
     return np.int64(draw & np.uint64(0xFFFFFFFF)) < threshold
 
 

@@ -46,7 +46,10 @@ class Header:
 
 @dataclass(frozen=True)
 class Bursts:
-    """All records come within `on_ms`, none in the next `off_ms`; the rate is the average."""
+    """Bursts and pauses: all records come within `on_ms`, none in the following `off_ms`.
+
+    The phase's rate is the average over bursts and pauses.
+    """
 
     on_ms: int
     off_ms: int

@@ -26,7 +26,7 @@ class IndexFile:
 
     def __init__(self, dtype: np.dtype, content: bytes | None = None) -> None:
         """Loads `content`; each complete slot is an entry. None means that the file is missing."""
-        self.dtype = dtype  # offset_index.ENTRY or time_index.ENTRY
+        self.dtype = dtype  # offset_index.ENTRY or time_index.ENTRY; offsets are relative
         self.exists = content is not None
         self.file_bytes = len(content or b"")
         self.count = self._used_slots = self.file_bytes // dtype.itemsize

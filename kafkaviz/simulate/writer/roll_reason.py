@@ -97,7 +97,7 @@ def should_roll(
 ) -> int:
     """Returns the number of the first cause for a roll; 0 if there is none.
 
-    `most_ms` is segment.ms minus the jitter. `time_slots` is without the slot that is reserved for
+    `most_ms` is segment.ms minus the jitter. `time_slots` excludes the slot that is reserved for
     the segment's last entry.
     """
     if log_bytes > segment_bytes - incoming_bytes:

@@ -338,7 +338,7 @@ class UnifiedLog:
         """Loads the log again, as LogLoader does, perhaps with a new `config`.
 
         `recovery_point` is for an unclean shutdown; None after a close. Raises CannotLoad if
-        loading ends in an exception. The log stays unchanged.
+        loading ends in an exception; the log then stays unchanged.
         """
         self.config = config or self.config
         is_clean = recovery_point is None
