@@ -30,9 +30,12 @@ from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import replace_surrogates
 
 AGE_COLUMNS = {
-    "segment_base_offset": "base_offset", "bytes": "size_bytes", "timestamp_ms": "timestamp_ms",
-    "counted_by": "counted_by", "offset": "offset",
-}  # fmt: skip
+    "segment_base_offset": "base_offset",
+    "bytes": "size_bytes",
+    "timestamp_ms": "timestamp_ms",
+    "counted_by": "counted_by",
+    "offset": "offset",
+}
 RETENTION_COLUMNS = ("state", "until_ms", "gone_ms", "blocked_by", "more_bytes")
 LIMITS_COLUMNS = ("deletes", "retention_ms", "retention_bytes", "is_tiered")
 OFFSET_COLUMNS = ("log_start_offset", "high_watermark", "log_end_offset")  # in table `partitions`

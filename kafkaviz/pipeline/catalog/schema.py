@@ -55,52 +55,82 @@ SEGMENTS = table_schema(
     # filled by reading the files of the segment
     ("batches", LONG),
     ("records", LONG),  # null if a compressed batch of magic 0 or 1 is unreadable
-    ("first_offset", LONG), ("last_offset", LONG),
+    ("first_offset", LONG),
+    ("last_offset", LONG),
     # from the batch headers: the smallest of the first records' timestamps, the largest of all
-    ("min_timestamp_ms", LONG), ("max_timestamp_ms", LONG),
-    ("offset_entries", LONG), ("time_entries", LONG),
-    ("unwritten_offset_slots", LONG), ("unwritten_time_slots", LONG),
+    ("min_timestamp_ms", LONG),
+    ("max_timestamp_ms", LONG),
+    ("offset_entries", LONG),
+    ("time_entries", LONG),
+    ("unwritten_offset_slots", LONG),
+    ("unwritten_time_slots", LONG),
     ("valid_bytes", LONG),  # bytes of the .log up to the end of its last complete batch
     ("torn_bytes", LONG),  # bytes after that end
     ("roll_reason", STRING),
     # segment.bytes of the topic, taken from settings, rolls or the release's default
-    ("segment_bytes", LONG), ("segment_bytes_source", STRING),
-    ("interval_low_bytes", LONG), ("interval_high_bytes", LONG),
-)  # fmt: skip
+    ("segment_bytes", LONG),
+    ("segment_bytes_source", STRING),
+    ("interval_low_bytes", LONG),
+    ("interval_high_bytes", LONG),
+)
 BATCHES = table_schema(
-    ("segment_base_offset", LONG), ("position", LONG), ("size_bytes", LONG),
-    ("base_offset", LONG), ("last_offset", LONG), ("leader_epoch", INT), ("magic", INT),
+    ("segment_base_offset", LONG),
+    ("position", LONG),
+    ("size_bytes", LONG),
+    ("base_offset", LONG),
+    ("last_offset", LONG),
+    ("leader_epoch", INT),
+    ("magic", INT),
     ("codec", STRING),  # none, gzip, snappy, lz4, zstd; an unknown codec id is written as a number
     ("timestamp_type", STRING),  # CreateTime, LogAppendTime
-    ("is_transactional", BOOL), ("is_control", BOOL), ("delete_horizon_ms", LONG),
-    ("record_count", INT), ("base_timestamp_ms", LONG), ("max_timestamp_ms", LONG),
-    ("producer_id", LONG), ("producer_epoch", INT), ("base_sequence", INT), ("crc", LONG),
+    ("is_transactional", BOOL),
+    ("is_control", BOOL),
+    ("delete_horizon_ms", LONG),
+    ("record_count", INT),
+    ("base_timestamp_ms", LONG),
+    ("max_timestamp_ms", LONG),
+    ("producer_id", LONG),
+    ("producer_epoch", INT),
+    ("base_sequence", INT),
+    ("crc", LONG),
     ("entry_slot", INT),  # slot of the offset index that points to this batch, or null
     # size of the uncompressed records; null unless a check has read all records of the batch
     ("uncompressed_bytes", LONG),
-)  # fmt: skip
+)
 OFFSET_ENTRIES = table_schema(
-    ("segment_base_offset", LONG), ("slot", INT), ("relative_offset", LONG), ("offset", LONG),
+    ("segment_base_offset", LONG),
+    ("slot", INT),
+    ("relative_offset", LONG),
+    ("offset", LONG),
     ("position", LONG),
-)  # fmt: skip
+)
 TIME_ENTRIES = table_schema(
-    ("segment_base_offset", LONG), ("slot", INT), ("timestamp_ms", LONG),
-    ("relative_offset", LONG), ("offset", LONG),
-)  # fmt: skip
+    ("segment_base_offset", LONG),
+    ("slot", INT),
+    ("timestamp_ms", LONG),
+    ("relative_offset", LONG),
+    ("offset", LONG),
+)
 # topic and partition are null if the finding is about the broker directory itself
 FINDINGS = table_schema(
     ("code", STRING),
     ("severity", STRING),  # error, warning, info
     ("file", STRING),  # path relative to the broker directory
-    ("position", LONG), ("length", LONG),
+    ("position", LONG),
+    ("length", LONG),
     ("evidence", STRING),  # the found and the expected value, in one line
-    ("consequence", STRING), ("next_step", STRING),
-    ("directory", STRING), ("message", STRING), ("reference", STRING),
-    ("evidence_found", STRING), ("evidence_expected", STRING),
-    ("found_hex", STRING), ("expected_hex", STRING),
+    ("consequence", STRING),
+    ("next_step", STRING),
+    ("directory", STRING),
+    ("message", STRING),
+    ("reference", STRING),
+    ("evidence_found", STRING),
+    ("evidence_expected", STRING),
+    ("found_hex", STRING),
+    ("expected_hex", STRING),
     ("json", STRING),  # the whole finding, only for kafkaviz: analysis.finding_rows
     LOG_DIRECTORY,
-)  # fmt: skip
+)
 # The cost of each index.interval.bytes for a segment: analysis.sweep. A segment without a batch has
 # no row.
 SWEEP = table_schema(
@@ -109,22 +139,31 @@ SWEEP = table_schema(
     ("entries", LONG),  # entries of the offset index
     ("index_bytes", LONG),  # size of both index files
     # headers read by a fetch at the base offset of a batch
-    ("headers_mean", DOUBLE), ("headers_p50", LONG), ("headers_p90", LONG),
-    ("headers_p99", LONG), ("headers_max", LONG),
+    ("headers_mean", DOUBLE),
+    ("headers_p50", LONG),
+    ("headers_p90", LONG),
+    ("headers_p99", LONG),
+    ("headers_max", LONG),
     ("skipped_bytes_mean", DOUBLE),
-)  # fmt: skip
+)
 RESTART_STEPS = table_schema(  # the steps of the broker's next start, in order
     ("directory", STRING),
     ("segment_base_offset", LONG),  # null if the step is about more than one segment, or none
     ("action", STRING),  # truncate, rebuild, delete, create, keep, fail
-    ("cause", STRING), ("why", STRING),
-    ("file", STRING), ("from_position", LONG), ("bytes", LONG),
-    ("error", STRING), ("way_out", STRING),
+    ("cause", STRING),
+    ("why", STRING),
+    ("file", STRING),
+    ("from_position", LONG),
+    ("bytes", LONG),
+    ("error", STRING),
+    ("way_out", STRING),
     ("json", STRING),  # the whole step as JSON, which only kafkaviz reads
     LOG_DIRECTORY,
-)  # fmt: skip
+)
 RETENTION = table_schema(  # what keeps each segment, and until when; one row per segment
-    ("directory", STRING), ("segment_base_offset", LONG), ("bytes", LONG),
+    ("directory", STRING),
+    ("segment_base_offset", LONG),
+    ("bytes", LONG),
     ("timestamp_ms", LONG),  # the timestamp that retention uses; null if it cannot be read
     ("counted_by", STRING),  # origin of the timestamp: record, entry, unwritten, mtime, unknown
     ("offset", LONG),  # the offset of the record with that timestamp
@@ -138,12 +177,14 @@ RETENTION = table_schema(  # what keeps each segment, and until when; one row pe
     ("now_ms", LONG),  # time of the retention pass that was predicted
     ("deletes", BOOL),  # false if cleanup.policy is only compact
     ("policy_source", STRING),
-    ("retention_ms", LONG), ("retention_ms_source", STRING),
-    ("retention_bytes", LONG), ("retention_bytes_source", STRING),
+    ("retention_ms", LONG),
+    ("retention_ms_source", STRING),
+    ("retention_bytes", LONG),
+    ("retention_bytes_source", STRING),
     ("is_tiered", BOOL),
     ("limits_json", STRING),  # the limits and their sources as JSON, which only kafkaviz reads
     LOG_DIRECTORY,
-)  # fmt: skip
+)
 CHECKED = table_schema(  # check results that the next run can reuse; only kafkaviz reads them
     ("directory", STRING),
     ("base_offset", LONG),  # null in the row with the effect of a broker start on the directory
@@ -159,11 +200,18 @@ STAMPS = table_schema(
     ("json", STRING),  # JSON: size and mtime of each file, and where its rows are (catalog_info.py)
 )
 TABLES: dict[str, pa.Schema] = {
-    "partitions": PARTITIONS, "segments": SEGMENTS, "batches": BATCHES,
-    "offset_entries": OFFSET_ENTRIES, "time_entries": TIME_ENTRIES, "sweep": SWEEP,
-    "findings": FINDINGS, "restart_steps": RESTART_STEPS, "retention": RETENTION,
-    "checked": CHECKED, "stamps": STAMPS,
-}  # fmt: skip
+    "partitions": PARTITIONS,
+    "segments": SEGMENTS,
+    "batches": BATCHES,
+    "offset_entries": OFFSET_ENTRIES,
+    "time_entries": TIME_ENTRIES,
+    "sweep": SWEEP,
+    "findings": FINDINGS,
+    "restart_steps": RESTART_STEPS,
+    "retention": RETENTION,
+    "checked": CHECKED,
+    "stamps": STAMPS,
+}
 OWN_TABLES = ("checked", "stamps")  # tables for kafkaviz itself, which queries cannot read
 ROW_TABLES = ("batches", "offset_entries", "time_entries")  # tables with the contents of files
 TASK_TABLES = (*ROW_TABLES, "sweep")  # tables that are written by the tasks that read the files

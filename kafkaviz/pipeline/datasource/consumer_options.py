@@ -43,10 +43,15 @@ from kafkaviz.search.fetch import ISOLATIONS, READ_UNCOMMITTED
 FORMAT = "kafka_files"
 COLUMNS = pa.schema(  # the columns of KafkaRecordToRowConverter in Spark 4.3
     [
-        ("key", pa.binary()), ("value", pa.binary()), ("topic", STRING), ("partition", INT),
-        ("offset", LONG), ("timestamp", TIMESTAMP), ("timestampType", INT),
+        ("key", pa.binary()),
+        ("value", pa.binary()),
+        ("topic", STRING),
+        ("partition", INT),
+        ("offset", LONG),
+        ("timestamp", TIMESTAMP),
+        ("timestampType", INT),
     ]
-)  # fmt: skip
+)
 HEADERS = pa.field("headers", pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())])))
 REPLICA = (pa.field("broker", STRING), REPLICA_REASON)
 EARLIEST = -2

@@ -31,20 +31,25 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 RECORDS = schema.table_schema(
-    ("segment_base_offset", LONG), ("batch_position", LONG),
-    ("offset", LONG), ("timestamp_ms", LONG),
+    ("segment_base_offset", LONG),
+    ("batch_position", LONG),
+    ("offset", LONG),
+    ("timestamp_ms", LONG),
     ("is_control", BOOL),  # a transaction marker or another record that consumers never get
     ("key_size_bytes", INT),  # null if the key is null
-    ("value_size_bytes", INT), ("header_count", INT),
-)  # fmt: skip
+    ("value_size_bytes", INT),
+    ("header_count", INT),
+)
 # columns from the header of a record's batch, and the record's time in Spark's type
 RECORD_ORIGIN = pa.schema(
     [
         ("timestamp", TIMESTAMP),  # null if timestamp_ms is -1
         ("leader_epoch", INT),  # null unless the magic is 2, as the two columns of the producer
-        ("producer_id", LONG), ("producer_epoch", INT), ("is_transactional", BOOL),
+        ("producer_id", LONG),
+        ("producer_epoch", INT),
+        ("is_transactional", BOOL),
     ]
-)  # fmt: skip
+)
 BATCH_TIMES = pa.schema([("base_timestamp", TIMESTAMP), ("max_timestamp", TIMESTAMP)])
 PAYLOAD = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("headers", HEADERS)])
 ABORTED = pa.field("aborted", BOOL)  # null if the transaction of the record is still open

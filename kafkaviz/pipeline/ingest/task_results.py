@@ -49,12 +49,16 @@ LOADS_FOLDER = "loads"
 ROWS_AT_ONCE = 128
 RESULTS = pa.schema(
     [
-        ("digest", STRING), ("number", LONG), ("start", LONG), ("stop", LONG),
+        ("digest", STRING),
+        ("number", LONG),
+        ("start", LONG),
+        ("stop", LONG),
         ("end_position", LONG),
         ("json", STRING),  # JSON: statistics, evidence, slots, problems
-        ("spans", STRING), ("check_json", STRING),
+        ("spans", STRING),
+        ("check_json", STRING),
     ]
-)  # fmt: skip
+)
 COPIED_COLUMNS = ("number", "start", "stop", "end_position", "check_json")
 Numbered = TypeVar("Numbered", SplitSummary, LoadResult)
 LOADS = pa.schema([("number", LONG), ("text", STRING)])

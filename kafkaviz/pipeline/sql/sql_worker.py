@@ -40,9 +40,12 @@ EXTRA_MIB = 256  # memory of a query that DuckDB's own limit does not count
 NICENESS = 5  # pages and ingests have a higher priority
 # the SQL type of each Arrow type
 TYPES = {
-    "string": "VARCHAR", "int32": "INTEGER", "int64": "BIGINT", "bool": "BOOLEAN",
+    "string": "VARCHAR",
+    "int32": "INTEGER",
+    "int64": "BIGINT",
+    "bool": "BOOLEAN",
     "double": "DOUBLE",
-}  # fmt: skip
+}
 PLAIN = re.compile(  # SQL types whose values Arrow, CSV and a page can hold unchanged
     r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIMESTAMP( WITH "
     r"TIME ZONE|_.*)?"
