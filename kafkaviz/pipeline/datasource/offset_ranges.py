@@ -108,7 +108,8 @@ def _resolve(
         return value
     profile = versions.search_profile()
     # if the broker is running or was killed, the newest segment has no complete index yet
-    log = open_log_view(partition, profile.version, as_is=value in consumer_options.WORDS.values())
+    as_is = value in (consumer_options.EARLIEST, consumer_options.LATEST)
+    log = open_log_view(partition, profile.version, as_is=as_is)
     bounds = fetch.find_bounds(log, profile, options.isolation)
     time_search = by_time.list_offset(log, value, profile, bounds)
     if time_search.fault:

@@ -335,8 +335,9 @@ def parse_number(option: str, text: str, least: int) -> int:
     except ValueError:
         number = least - 1
     if not least <= number <= MAX_OFFSET:
-        key = "option.no_number"
-        raise BadOption(message(key, option=option, least=least, most=MAX_OFFSET, value=text))
+        raise BadOption(
+            message("option.no_number", option=option, least=least, most=MAX_OFFSET, value=text)
+        )
     return number
 
 

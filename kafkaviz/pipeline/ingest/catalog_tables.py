@@ -178,8 +178,8 @@ class _TablesWriter:
         if stored is None or tables is None:  # they were readable when the work was planned
             raise CannotOpen(self._transaction.path, message("errors.lacks_files"), FULL_INGEST)
         texts = tables.stamps["json"].to_pylist()
-        move = partial(catalog_info.move_segment, move=self._transaction.moved, info=stored.info)
-        moved = list(map(move, texts[1:]))
+        move = self._transaction.moved
+        moved = [catalog_info.move_segment(text, move, stored.info) for text in texts[1:]]
         json_column = column([texts[0], *(segment.text for segment in moved)], STRING)
         self._writers["stamps"].add_table(set_column(tables.stamps, "json", json_column))
         self._writers["partitions"].add_table(tables.partitions)

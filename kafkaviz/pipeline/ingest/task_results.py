@@ -125,7 +125,9 @@ def write(
 
 
 def write_loads(results: Iterable[LoadResult], staging: Path) -> LoadFile:
-    rows = list(map(vars, results))
+    rows: list[dict[str, Any]] = [
+        {"number": result.number, "text": result.text} for result in results
+    ]
     name = _write_file(arrow_columns.table(rows, LOADS), staging / LOADS_FOLDER)
     return LoadFile(name, rows[0]["number"])
 

@@ -277,12 +277,7 @@ def segment_rows(
 def partition_row(
     entries: PartitionEntries, statistics: Sequence[SegmentStatistics]
 ) -> dict[str, Any]:
-    live = _live(entries, statistics)
-    log_end_offset = None
-    if live and live[-1][1].batches is not None:
-        newest, values = live[-1]
-        last_offset = values.last_offset
-        log_end_offset = newest.segment.base_offset if last_offset is None else last_offset + 1
+    log_end_offset = _log_end_offset(_live(entries, statistics))
     return partition_columns(entries) | {"log_end_offset": log_end_offset}
 
 
@@ -332,6 +327,15 @@ def _segment_facts(
         offset_entries=statistics["offset_entries"] or 0,
         time_entries=statistics["time_entries"] or 0,
     )
+
+
+def _log_end_offset(live: Live) -> int | None:
+    if not live or live[-1][1].batches is None:
+        return None
+    newest, statistics = live[-1]
+    if statistics.last_offset is None:
+        return newest.segment.base_offset
+    return statistics.last_offset + 1
 
 
 def note_stored_rolls(

@@ -90,8 +90,8 @@ def locate_error(sql: str, error: QueryError) -> ErrorLocation | None:
     text = sql[line_start:].split("\n", 1)[0]
     first = start - line_start
     stop = error.stop - line_start if error.stop is not None else _end_of_word(text, first)
-    last = max(first + 1, min(stop, len(text)))
-    return ErrorLocation(sql.count("\n", 0, start) + 1, text, first, last)
+    stop = max(first + 1, min(stop, len(text)))
+    return ErrorLocation(sql.count("\n", 0, start) + 1, text, first, stop)
 
 
 def quote_name(name: str) -> str:

@@ -194,8 +194,8 @@ def _run_query(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple
     suffix = "\n)"
     text = _strip_end(text)
     try:
-        limited = cursor.sql(f"{prefix}{text}{suffix} LIMIT {most_rows + 1}")
-        rows = _narrow_sums(limited.to_arrow_table())
+        query = f"{prefix}{text}{suffix} LIMIT {most_rows + 1}"
+        rows = _narrow_sums(cursor.sql(query).to_arrow_table())
     except duckdb.Error as fault:
         raise sql.query_error(fault, text, len(prefix.encode())) or fault from None
     seconds = time.monotonic() - began
