@@ -175,9 +175,10 @@ def _parse_segment(row: dict) -> SegmentRetention:
 
 
 def _storable(row: dict) -> dict:
-    """Returns a copy of a row for Parquet.
+    """Returns a copy of a row that Parquet accepts.
 
-    Bytes that are not UTF-8 are replaced. Integers above 64 bits, as in some file names, are null.
+    Bytes that are not UTF-8 are replaced. Integers of more than 64 bits, as in some file names,
+    become null.
     """
     stored = dict(row)
     for name, value in row.items():

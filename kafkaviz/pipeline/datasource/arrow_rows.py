@@ -81,7 +81,7 @@ class ArrowRows:
         """Yields the rows, thousands at a time: by directory, and within a partition by offset.
 
         Raises CannotOpen if a directory cannot be opened, and Malformed for unreadable data, unless
-        option `mode` allows to continue.
+        option `mode` tolerates it.
         """
         for task in self.tasks:
             yield from self.read(task)

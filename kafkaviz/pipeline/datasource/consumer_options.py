@@ -115,7 +115,8 @@ class Subscription:
 
     topics: frozenset[str] | None = None  # None: `pattern` selects the topics
     pattern: re.Pattern[str] | None = None
-    partitions: frozenset[TopicPartition] | None = None  # None: all partitions of the topics
+    # in option assign; None: all partitions of the topics
+    partitions: frozenset[TopicPartition] | None = None
 
     def topics_of(self, available: Iterable[str]) -> frozenset[str]:
         """Returns the subscribed topics, including named topics that do not exist."""

@@ -123,7 +123,8 @@ class SourcePlan:
     ) -> list[list[SourceSplit]]:
         """Returns the splits of each task, in the order of the directories.
 
-        `transactions_of` returns the transactions of a broker's topic-partition, if they matter.
+        `reads_log` is whether the query reads .log files. `transactions_of` returns the
+        transactions of a broker's topic-partition. If it is None, transactions do not matter.
         """
         splits = list(self._splits(transactions_of))
         last_places = {split.transactions.tail: place for place, split in enumerate(splits)}

@@ -187,7 +187,10 @@ class SourceQuery:
             raise CannotOpen(directory, what, advice, kind="missing") from None
 
     def _unread_rows(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
-        """Returns one row about a requested partition directory; logs problems of other files."""
+        """Returns one row if the problem is an unreadable partition directory that is requested.
+
+        Other problems, such as a missing checkpoint, are logged and have no row.
+        """
         name = names.parse_directory(problem.path.name)
         if name is None or not problem.is_unread:
             LOG.warning("%s: %s", address.display(problem.path), problem.what)
@@ -244,7 +247,7 @@ MAX_ALTERNATIVES = 10_000  # most alternatives to which the braces of one patter
 def directories(option_values: Mapping[str, str]) -> list[str]:
     """Returns the directories and patterns in the options path and paths.
 
-    Raises CannotOpen without any, and BadOption if the option paths is not a JSON list of texts.
+    Raises CannotOpen if neither names one, and a BadOption if paths is not a JSON list of texts.
     """
     path = option_values.get("path")
     paths = [path] if path else []

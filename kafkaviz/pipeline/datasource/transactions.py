@@ -44,7 +44,8 @@ class UncommittedTransactions:
 
     # rows of `ABORTED`, sorted by producer, then by first offset
     aborted: np.ndarray = field(default_factory=lambda: NO_ABORTED)
-    open: dict[int, int] = field(default_factory=dict)  # the first offset of each, by producer
+    # the first offset of each open transaction, by producer
+    open: dict[int, int] = field(default_factory=dict)
     # the part of the log that must still be read to find other transactions
     tail: TransactionTail | None = None
 
@@ -190,8 +191,8 @@ def plan_transactions(
     do not overlap the range. If a .txnindex shows that all transactions of the range have ended,
     neither later files nor producer snapshots are read.
 
-    The transactions are those in the .txnindex files and producer snapshots. The part of the log in
-    attribute `tail` may show others. Also returns the files that could not be read.
+    Returns the transactions according to the .txnindex files and producer snapshots, and the files
+    that could not be read. The part of the log in attribute `tail` may show other transactions.
     """
     aborted = [NO_ABORTED]
     problems = []

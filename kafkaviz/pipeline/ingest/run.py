@@ -42,7 +42,10 @@ class TaskRunner(Protocol):
     cores: int  # how many tasks can run at the same time; on Spark Connect a guess
 
     def run(self, tasks: Sequence[PackedTask], staging: Path) -> list["TaskResult"]:
-        """Returns the results of the tasks, in order. Every worker must see the staging folder."""
+        """Runs the tasks and returns their results, in order.
+
+        The ingest's staging folder must have the path `staging` on every worker.
+        """
 
     def count_ended(self) -> int:
         """Returns how many tasks have ended, counted over all calls of `run`."""
@@ -68,7 +71,10 @@ def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
 
 
 class ContextRunner:
-    """Runs tasks as jobs of a SparkContext. Small tasks share a Spark partition."""
+    """Runs tasks as jobs of a SparkContext.
+
+    A large task is a Spark partition of its own. Small tasks share a partition.
+    """
 
     def __init__(self, context: "SparkContext", group: str) -> None:
         self.cores = context.defaultParallelism

@@ -256,7 +256,10 @@ class StoredRows:
             yield pa.Table.from_batches([batch])
 
     def has_rows(self, spans: Mapping[str, Sequence[RowRange]]) -> bool:
-        """Returns whether all files with these rows exist, and rows of table `sweep` if needed."""
+        """Returns whether all catalog files that contain these rows exist.
+
+        With `needs_sweep`, a segment with rows in table `batches` must also have rows in `sweep`.
+        """
         if self._needs_sweep and "batches" in spans and "sweep" not in spans:
             return False
         return not self._missing or not any(

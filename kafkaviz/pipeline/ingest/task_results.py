@@ -189,7 +189,8 @@ def merge_by_number(
 ) -> Iterator[Numbered]:
     """Merges sorted sources into one stream that is sorted by number.
 
-    A source is a pair: the least number, and a function that opens it when it is needed.
+    A source is a pair (least, open). `open` returns the source, whose numbers are at least `least`,
+    and is called only when the source is needed.
     """
     heap: list[tuple[int, int, Numbered | None, Iterator[Numbered]]] = []
     openers = []

@@ -62,9 +62,10 @@ def digest_of(*values: Any) -> str:
 def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
     """Returns whether a stored result still holds at the time `now_ms`.
 
-    Only the finding timestamp-in-future, about timestamps more than an hour in the future, depends
-    on the time. A result with the finding holds while the latest timestamp is that far in the
-    future, any other result while no timestamp is. So a date in 2099 is not read in every ingest.
+    Only the finding timestamp-in-future depends on the time. It reports timestamps that are more
+    than an hour in the future. A result with this finding holds while the latest timestamp is
+    still more than an hour in the future. A result without the finding holds while no timestamp
+    is that far in the future. So a segment with a date in 2099 is not read in every ingest.
     """
     if result.summary is None:
         return True
@@ -80,7 +81,8 @@ def is_independent_of_clock(texts: Iterable[str], now_ms: int) -> bool:
     """Returns whether a log's findings are independent of the clock.
 
     They depend on the clock if a timestamp is in the future, or a transaction is open at the end of
-    the log. `texts` are the results of `to_json` for its segments. False if a text is invalid.
+    the log. Returns False if a text is invalid. `texts` are the results of `to_json` for the
+    segments of the log.
     """
     names = [name for name, _ in _summary_fields()]
     newest, times, steps = map(names.index, ("newest", "times", "steps"))

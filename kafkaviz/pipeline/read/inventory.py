@@ -81,7 +81,10 @@ class Inventory:
                 number += 1
 
     def entries_at(self, first_segments: Mapping[int, int]) -> Iterator[PartitionEntries]:
-        """Yields the directories in `first_segments`: {number: number of its first segment}."""
+        """Yields the partition directories whose numbers are keys of `first_segments`.
+
+        Its values are the numbers of the directories' first segments.
+        """
         first_number = 0
         for source, (name, broker) in zip(self.sources, self.brokers, strict=True):
             for place, key in enumerate(source.directories):

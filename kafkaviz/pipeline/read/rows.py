@@ -43,8 +43,8 @@ def table(
 ) -> pa.Table:
     """Returns a table with the rows of several segments, one segment after the other.
 
-    `columns` lacks broker, topic, partition and segment_base_offset. Owner n has the next
-    `counts[n]` rows.
+    `columns` are all columns except broker, topic, partition and segment_base_offset. `owners` are
+    the segments, and `counts` their numbers of rows.
     """
     base_offsets = np.array([owner.segment.base_offset for owner in owners], "i8")
     columns = {
@@ -218,7 +218,8 @@ class SegmentBytes:
     ) -> None:
         """Infers segment.bytes from a partition's rolls, and keeps the value if there is one.
 
-        `owner` is broker, topic and partition. The facts and reasons are about segments in use.
+        `owner` is broker, topic and partition. `facts` are about the segments in use, and `reasons`
+        say why Kafka rolled each of them.
         """
         broker, topic, partition = owner
         limit = inferred_limits(facts, reasons).get(SEGMENT_BYTES)

@@ -81,7 +81,8 @@ class SegmentTask:
     segment: Segment
     facts: PartitionFacts | None = None  # what the checks depend on; None: no checks
     skips_rows: bool = False  # no rows are written, because the catalog has them already
-    needs_sweep: bool = False  # the cost of lookups is estimated for many index.interval.bytes
+    # the cost of lookups is estimated for many values of index.interval.bytes
+    needs_sweep: bool = False
 
     @property
     def log_bytes(self) -> int:

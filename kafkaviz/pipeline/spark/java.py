@@ -50,7 +50,8 @@ def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> 
     """Returns the java launcher that Spark will start, and sets JAVA_HOME accordingly.
 
     This must be called before the JVM starts. The launcher is written to a folder of `cache`.
-    Raises NoJava if this machine has no suitable Java, and names one that is too old.
+    Raises NoJava if this machine has no suitable Java. The message names the release to install,
+    and the Java that is too old, if any.
     """
     too_old: Message | str = ""
     for java in _candidates(environ):

@@ -45,7 +45,8 @@ JVM_SETTINGS = {
 CONNECT_SCHEME = "sc://"
 MASTER = re.compile(r"local(-cluster)?(\[[^\]]*\])?|yarn|(spark|k8s|sc)://.+")
 SESSION_LOCK = threading.Lock()
-GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"  # a variable that spark-submit sets to the port of the JVM
+# environment variable that spark-submit sets to the port of the JVM
+GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"
 _own_context: "SparkContext | None" = None  # created by kafkaviz; only this one may be stopped
 
 
@@ -56,7 +57,8 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
     A context that kafkaviz created is stopped if it has another master.
 
     Args:
-        master: the Spark master. None: that of the running context or spark-submit, or local[*].
+        master: the Spark master. None: the master of the running context. Without a context, the
+            one given to spark-submit, or else local[*].
         cache: the folder for the Java launcher. None: the user's cache folder.
 
     Raises:

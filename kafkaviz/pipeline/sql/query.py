@@ -64,7 +64,8 @@ class QueryResult:
     rows: pa.Table  # the first rows, up to the requested number
     all_rows: int | None  # the total number of rows; None: counting took too long
     seconds: float
-    cut_at: int = 0  # the most characters of a text, longer ones end in "…"; 0: no text was cut
+    # the length limit of a text, in characters; longer texts end in "…". 0: no text was cut
+    cut_at: int = 0
 
     @property
     def is_cut(self) -> bool:
@@ -98,7 +99,8 @@ class Worker:
     def ask(self, request: Mapping) -> tuple[dict, bytes]:
         """Sends a request to the process. Returns the values of the reply, and an Arrow stream.
 
-        Raises WorkerLost if the process has ended, or was killed after a cut or too large reply.
+        Raises WorkerLost if the process has ended, or was killed because its reply was truncated or
+        too large.
         """
         try:
             self._input.write(json.dumps(request).encode() + b"\n")
@@ -137,7 +139,7 @@ class WorkerPool:
     def take(self, end_event: threading.Event) -> Worker | None:
         """Waits for this caller's turn and returns a worker.
 
-        Returns None if another thread has set `end_event`, which must then call `wake`.
+        Returns None if another thread has set `end_event`. The other thread must then call `wake`.
         """
         ticket = object()
         with self._condition:
