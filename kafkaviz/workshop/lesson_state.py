@@ -27,9 +27,17 @@ ANSWER = re.compile(r"([a-z0-9-]{1,60})\.(\d{1,2})([a-hx])")
 LAB_ANSWER = re.compile(r"([a-z0-9-]{1,60})~(\d)~(\d{1,9})([a-e])([a-e])")
 RESETS = "kv_resets"  # session key: how often all answers were deleted; part of widget keys
 SESSION_PARAMETERS = (
-    workshop.LESSON, workshop.PART, workshop.ANSWERS, workshop.NOTES, page_state.PAPER,
-    workshop.LAB, workshop.END, page_state.PROJECTOR, workshop.CLASS, workshop.TRACK,
-)  # fmt: skip
+    workshop.LESSON,
+    workshop.PART,
+    workshop.ANSWERS,
+    workshop.NOTES,
+    page_state.PAPER,
+    workshop.LAB,
+    workshop.END,
+    page_state.PROJECTOR,
+    workshop.CLASS,
+    workshop.TRACK,
+)
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,12 @@ FIELDS_PX = 136
 HEADER_HEIGHT_PX = 332
 AROUND = 2  # number of batches before and after the one that holds the target
 BATCH_HEADS = (
-    "common.offsets", "workshop.byte", "batch_areas.head_bytes",
-    "batch_areas.head_header", "common.records",
-)  # fmt: skip
+    "common.offsets",
+    "workshop.byte",
+    "batch_areas.head_bytes",
+    "batch_areas.head_header",
+    "common.records",
+)
 HEADER_HEADS = ("workshop.field", "batch_areas.head_field_bytes", "batch_areas.head_covered")
 
 

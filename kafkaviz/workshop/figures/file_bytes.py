@@ -158,21 +158,28 @@ def attribute_rows(batches: tuple[SampleBatch, ...]) -> Iterator[tuple[str, ...]
     """Yields rows: bit numbers, meaning, and the value in each batch."""
     columns = tuple(_values(header) for _, header in batches)
     names = (
-        ("0–7", "attributes.bits"), ("0–2", "attributes.codec"),
-        ("3", "attributes.timestamp_type"), ("4", "attributes.transactional"),
-        ("5", "attributes.control"), ("6", "attributes.delete_horizon"),
-        ("", "attributes.leader_epoch"), ("", "attributes.producer_id"),
-        ("", "attributes.producer_epoch"), ("", "attributes.sequence"),
-    )  # fmt: skip
+        ("0–7", "attributes.bits"),
+        ("0–2", "attributes.codec"),
+        ("3", "attributes.timestamp_type"),
+        ("4", "attributes.transactional"),
+        ("5", "attributes.control"),
+        ("6", "attributes.delete_horizon"),
+        ("", "attributes.leader_epoch"),
+        ("", "attributes.producer_id"),
+        ("", "attributes.producer_epoch"),
+        ("", "attributes.sequence"),
+    )
     for place, (bits, name) in enumerate(names):
         yield (bits, say(name), *(column[place] for column in columns))
 
 
 def _values(header: np.void) -> tuple[str, ...]:
     flags = (
-        batch.is_log_append_time, batch.is_transactional,
-        batch.is_control, batch.has_delete_horizon,
-    )  # fmt: skip
+        batch.is_log_append_time,
+        batch.is_transactional,
+        batch.is_control,
+        batch.has_delete_horizon,
+    )
     producer = ("producer_id", "producer_epoch", "base_sequence")
     bits = f"{int(header['attributes']) & LOW_BITS:08b}"
     return (

@@ -177,9 +177,11 @@ def _hover_trace(lane: PagesLane, top: int) -> go.Scatter:
 
 MB = 1_000_000
 MIDDLES_HEADS = (
-    "moving_middles.head_entries", "page_cache.pages",
-    "moving_middles.head_read", "moving_middles.head_fresh",
-)  # fmt: skip
+    "moving_middles.head_entries",
+    "page_cache.pages",
+    "moving_middles.head_read",
+    "moving_middles.head_fresh",
+)
 MAX_MIDDLES_ENTRIES = 40 * ENTRIES_PER_PAGE
 
 

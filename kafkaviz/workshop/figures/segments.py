@@ -148,9 +148,11 @@ TABLE = quiz_figure(_make, _draw_table, block_location.to_segment)
 SEGMENTS = quiz_figure(_make_segments, _draw_segments, block_location.to_segment)
 
 FILE_HEADS = (
-    "workshop.file", "segment.bytes_heading",
-    "file_areas.head_share", "file_areas.head_content",
-)  # fmt: skip
+    "workshop.file",
+    "segment.bytes_heading",
+    "file_areas.head_share",
+    "file_areas.head_content",
+)
 
 
 def _make_files(block: LessonBlock) -> FileAreasView:

@@ -29,9 +29,12 @@ CODEC = "zstd"
 ROW_PX = 62
 BAR_PX = 30
 HEADS = (
-    "topic_bytes.head_written", "common.batches", "lookup.count_headers",
-    "common.records", "broker.column_log",
-)  # fmt: skip
+    "topic_bytes.head_written",
+    "common.batches",
+    "lookup.count_headers",
+    "common.records",
+    "broker.column_log",
+)
 
 
 class WrittenLog(NamedTuple):

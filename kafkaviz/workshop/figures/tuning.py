@@ -132,9 +132,13 @@ TUNING = quiz_figure(_make_tuning, _draw_tuning, block_location.to_tuning, _tuni
 MAP_INTERVALS = tuple(1 << power for power in range(6, 23, 2))  # 64 B to 4 MiB
 PAPER_SIZES = tuple(1 << power for power in range(8, 25, 4))
 SIZE_HEADS = (
-    "index_size.head_size", "index_size.head_log", "index_size.head_gib",
-    "tuning.head_entries", "index_size.head_probes", "index_size.head_reads",
-)  # fmt: skip
+    "index_size.head_size",
+    "index_size.head_log",
+    "index_size.head_gib",
+    "tuning.head_entries",
+    "index_size.head_probes",
+    "index_size.head_reads",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,10 +28,13 @@ ROW_BYTES = 16
 MAX_ROWS = 2
 # faults that use the texts of another fault
 SAME_WORDS = {
-    "bit-killed": "bit", "cut-killed": "cut", "index-cut": "cut",
-    "index-zeroed-killed": "index-zeroed", "times-zeroed": "index-zeroed",
+    "bit-killed": "bit",
+    "cut-killed": "cut",
+    "index-cut": "cut",
+    "index-zeroed-killed": "index-zeroed",
+    "times-zeroed": "index-zeroed",
     "timeindex-removed": "index-removed",
-}  # fmt: skip
+}
 SLOT_PLACES = ("position-moved", "time-late")
 # faults whose place is a number of days, records or bytes
 COUNTED_PLACES = ("clock", "file-time", "key-lowered", "index-padded")

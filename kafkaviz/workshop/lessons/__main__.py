@@ -17,9 +17,18 @@ from kafkaviz.workshop.lessons.grammar import Lesson, LessonBlock, LessonFault
 
 # keys whose values are sentences, which are translated
 TRANSLATED_KEYS = {
-    "ask", "choice", "right", "reveal", "hint", "solution",
-    "said", "so", "versions", "say", "watch",
-}  # fmt: skip
+    "ask",
+    "choice",
+    "right",
+    "reveal",
+    "hint",
+    "solution",
+    "said",
+    "so",
+    "versions",
+    "say",
+    "watch",
+}
 
 
 def faults(folders: Iterable[Path] | None = None) -> tuple[int, list[LessonFault]]:

@@ -272,15 +272,32 @@ TASK_KEYS = {  # the additional keys that each kind of exercise requires
     "stays": ("log", "day", "segment"),
 }
 EXERCISE_KEYS = {
-    "of": Key(choice_parser(*TASK_KEYS), is_required=True), "ask": REQUIRED, "hint": Key(),
-    "solution": REQUIRED, **SEGMENT_KEYS, "set": Key(choice_parser(*PRACTICE)),
-    "target": Key(parse_integer), "search": RELEASE, "warm": NATURAL, "after-probes": NATURAL,
-    "file": Key(choice_parser(".index", ".timeindex")), "slot": NATURAL, "limit": NATURAL,
-    "bytes": Key(parse_hex), "story": Key(choice_parser(*STORIES)), "step": NATURAL,
-    "workload": Key(parse_name), "batch-bytes": NATURAL, "interval": NATURAL, "batches": NATURAL,
-    "keys": Key(parse_naturals), "rule": Key(parse_rule), **REPLICA_KEYS,
-    "log": Key(choice_parser(*CUSTOMER_LOGS)), "day": NATURAL,
-}  # fmt: skip
+    "of": Key(choice_parser(*TASK_KEYS), is_required=True),
+    "ask": REQUIRED,
+    "hint": Key(),
+    "solution": REQUIRED,
+    **SEGMENT_KEYS,
+    "set": Key(choice_parser(*PRACTICE)),
+    "target": Key(parse_integer),
+    "search": RELEASE,
+    "warm": NATURAL,
+    "after-probes": NATURAL,
+    "file": Key(choice_parser(".index", ".timeindex")),
+    "slot": NATURAL,
+    "limit": NATURAL,
+    "bytes": Key(parse_hex),
+    "story": Key(choice_parser(*STORIES)),
+    "step": NATURAL,
+    "workload": Key(parse_name),
+    "batch-bytes": NATURAL,
+    "interval": NATURAL,
+    "batches": NATURAL,
+    "keys": Key(parse_naturals),
+    "rule": Key(parse_rule),
+    **REPLICA_KEYS,
+    "log": Key(choice_parser(*CUSTOMER_LOGS)),
+    "day": NATURAL,
+}
 
 
 def _figure_kind(

@@ -198,11 +198,22 @@ def _stays(block: LessonBlock) -> LessonTask:
 
 
 TASKS: dict[str, Callable[[LessonBlock], LessonTask]] = {
-    "probe": _probe, "floor": _floor, "start": _start, "time": _time,
-    "decode": _decode, "file-size": _file_size, "varint": _varint,
-    "entry": _entry, "time-entry": _time_entry, "cause": _cause, "entries": _entries,
-    "ceiling": _ceiling, "drops": _drops, "dirty-ratio": _dirty_ratio, "stays": _stays,
-}  # fmt: skip
+    "probe": _probe,
+    "floor": _floor,
+    "start": _start,
+    "time": _time,
+    "decode": _decode,
+    "file-size": _file_size,
+    "varint": _varint,
+    "entry": _entry,
+    "time-entry": _time_entry,
+    "cause": _cause,
+    "entries": _entries,
+    "ceiling": _ceiling,
+    "drops": _drops,
+    "dirty-ratio": _dirty_ratio,
+    "stays": _stays,
+}
 
 
 def choice_label(word: str) -> str:

@@ -38,11 +38,13 @@ def lesson_page(lesson: Lesson, number: int, count: int) -> str:
 
 def _words() -> dict[str, str]:
     return {
-        "right": say("workshop.right"), "wrong": say("workshop.wrong_choice"),
-        "not_yet": say("workshop.not_yet"), "no_number": say("workshop.no_number"),
+        "right": say("workshop.right"),
+        "wrong": say("workshop.wrong_choice"),
+        "not_yet": say("workshop.not_yet"),
+        "no_number": say("workshop.no_number"),
         "two_numbers": say("takeaway.numbers_in_order"),
         "wrong_numbers": say("takeaway.wrong_numbers"),
-    }  # fmt: skip
+    }
 
 
 def _header(lesson: Lesson, number: int, count: int) -> Html:

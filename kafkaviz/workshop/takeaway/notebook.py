@@ -181,10 +181,21 @@ for index_bytes in (10485760, 1200):
 
 # the message key of each text, and the code below the text; "" if there is none
 CELLS = {
-    "intro": "", "files": OPEN, "entry": DECODE, "entries": DECODE_ALL, "batch": HEADER,
-    "files_exercise": "", "search": SEARCHES, "pages": PAGES, "grow": GROW, "search_exercise": "",
-    "time": TIME, "tiny": TINY, "rolls": SIMULATE, "rolls_exercise": "",
-}  # fmt: skip
+    "intro": "",
+    "files": OPEN,
+    "entry": DECODE,
+    "entries": DECODE_ALL,
+    "batch": HEADER,
+    "files_exercise": "",
+    "search": SEARCHES,
+    "pages": PAGES,
+    "grow": GROW,
+    "search_exercise": "",
+    "time": TIME,
+    "tiny": TINY,
+    "rolls": SIMULATE,
+    "rolls_exercise": "",
+}
 
 
 def notebook() -> str:
