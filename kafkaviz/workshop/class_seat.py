@@ -7,7 +7,6 @@ so that a projector does not show it.
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -182,7 +181,7 @@ NO_CLASS = -1  # the answer if the room is closed or the token has no seat in it
 class ClassFeed:
     """ASGI middleware that answers browsers' requests for the next revision of a room."""
 
-    is_served: ClassVar[bool] = False  # stays False under `streamlit run`, without middleware
+    is_served: ClassVar[bool] = False  # whether this process has it; False under `streamlit run`
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
@@ -203,7 +202,8 @@ class ClassFeed:
             return JSONResponse({"waits": MAX_WAITS}, status_code=429)
         self._waits[token] += 1
         try:
-            revision = await _next_revision(request.query_params, token)
+            query = request.query_params
+            revision = await _next_revision(query.get("code", ""), token, query.get("revision", ""))
         finally:
             self._waits[token] -= 1
             if not self._waits[token]:
@@ -211,15 +211,15 @@ class ClassFeed:
         return JSONResponse({"revision": revision}, headers={"Cache-Control": "no-store"})
 
 
-async def _next_revision(query: Mapping[str, str], token: str) -> int:
-    """Returns the room's revision once it is not the one in `query`, or after WAIT_S seconds."""
-    room = ROOMS.find(query.get("code", ""))
+async def _next_revision(code: str, token: str, known: str) -> int:
+    """Returns the room's revision once it differs from `known`, or after WAIT_S seconds."""
+    room = ROOMS.find(code)
     if room is None or not (room.is_teacher(token) or room.seat(token)):
         return NO_CLASS
     loop = asyncio.get_running_loop()
     has_moved = asyncio.Event()
     with room.watched(lambda: loop.call_soon_threadsafe(has_moved.set)):
-        if str(room.position.revision) == query.get("revision", ""):
+        if str(room.position.revision) == known:
             with suppress(TimeoutError):
                 await asyncio.wait_for(has_moved.wait(), WAIT_S)
     return NO_CLASS if room.is_closed else room.position.revision
