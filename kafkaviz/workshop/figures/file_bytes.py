@@ -133,7 +133,10 @@ THIN_SPACE = "\u202f"  # a thin no-break space
 NONE = -1  # the value of a missing producer id, epoch or sequence
 
 
-SampleBatch = tuple[SegmentLocation, np.void]  # the segment and the header of a batch
+@dataclass(frozen=True)
+class SampleBatch:
+    location: SegmentLocation
+    header: np.void
 
 
 def _make_attributes(block: LessonBlock) -> tuple[SampleBatch, ...]:
@@ -151,12 +154,12 @@ def _find(block: LessonBlock, name: str, offset: int) -> SampleBatch:
     row = headers.row_holding_offset(offset)
     if row == NO_ROW or headers.row(row)["base_offset"] > offset:
         raise NoValue(message("attributes.no_batch", offset=offset, partition=name))
-    return location, headers.row(row)
+    return SampleBatch(location, headers.row(row))
 
 
 def attribute_rows(batches: tuple[SampleBatch, ...]) -> Iterator[tuple[str, ...]]:
     """Yields rows: bit numbers, meaning, and the value in each batch."""
-    columns = tuple(_values(header) for _, header in batches)
+    columns = tuple(_values(batch_row.header) for batch_row in batches)
     names = (
         ("0–7", "attributes.bits"),
         ("0–2", "attributes.codec"),
@@ -198,8 +201,9 @@ def _draw_attributes(
     if not is_answered:
         others = [(*row[:2], *[UNKNOWN] * len(batches)) for row in others]
     heads = [
-        f"{location.partition.directory} {format_count(int(header['base_offset']))}"
-        for location, header in batches
+        f"{batch_row.location.partition.directory} "
+        f"{format_count(int(batch_row.header['base_offset']))}"
+        for batch_row in batches
     ]
     return titled_table(
         say("attributes.title", count=len(batches)),
@@ -212,7 +216,7 @@ def _draw_attributes(
 
 def _to_batch(block: LessonBlock) -> Destination:
     partition, offset = block["batch"][0]
-    location, _ = _find(block, partition, offset)
+    location = _find(block, partition, offset).location
     bytes_tab = {page_state.PIN: str(offset), page_state.TAB: "Bytes", page_state.FILE: ".log"}
     return "Segment", location.address | bytes_tab
 

@@ -190,27 +190,30 @@ FILE_AREAS = drawn_figure(
 INDEX_RULES = ("key", "value", "written", "rising", "nothing_below", "missing")
 
 
-IndexCounts = tuple[SegmentLocation, int, int]  # a segment, its offset entries, its time entries
+@dataclass(frozen=True)
+class ComparedIndexes:
+    location: SegmentLocation
+    offset_entries: int
+    time_entries: int
 
 
-def _make_indexes(block: LessonBlock) -> IndexCounts:
+def _make_indexes(block: LessonBlock) -> ComparedIndexes:
     location = block_location.locate(block)
     segment = location.segment
     for info, suffix in ((segment.index, ".index"), (segment.timeindex, ".timeindex")):
         if info is None:
             raise NoValue(message("lesson.segment_has_no_file", segment=segment.name, file=suffix))
-    return location, len(segment.offset_index), len(segment.time_index)
+    return ComparedIndexes(location, len(segment.offset_index), len(segment.time_index))
 
 
-def index_facts(compared: IndexCounts) -> Iterator[tuple[str, str, str]]:
+def index_facts(compared: ComparedIndexes) -> Iterator[tuple[str, str, str]]:
     """Yields (property, value for the offset index, value for the time index)."""
-    location, *entry_counts = compared
     config = IndexConfig()
     sizes = [layout.ENTRY.itemsize for layout in (offset_index, time_index)]
-    entries = say("indexes.entries", segment=location.segment.name)
+    entries = say("indexes.entries", segment=compared.location.segment.name)
     numbers = (
         (say("indexes.entry_bytes"), sizes),
-        (entries, entry_counts),
+        (entries, (compared.offset_entries, compared.time_entries)),
         (say("indexes.slots"), (config.offset_slots, config.time_slots)),
         (say("indexes.full_at"), (config.offset_slots, config.usable_time_slots)),
         (say("indexes.warm"), [WARM_BYTES // size + 1 for size in sizes]),
@@ -228,7 +231,7 @@ def _index_rule(name: str) -> tuple[str, str, str]:
 
 
 def _draw_indexes(
-    compared: IndexCounts, block: LessonBlock, key: str, *, is_answered: bool
+    compared: ComparedIndexes, block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
     cells = [*index_facts(compared)]
     if not is_answered:
