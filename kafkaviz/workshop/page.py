@@ -253,9 +253,12 @@ def _render_lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) ->
             if not parts:
                 continue
             is_done = lesson_state.is_done(lesson)
-            kind = "done" if is_done else "todo"
             if number == position.number:
                 kind = "on"
+            elif is_done:
+                kind = "done"
+            else:
+                kind = "todo"
             with st.container(key=f"kv_lesson_{kind}_{number}"):
                 label = f"✓ {lesson.short}" if is_done else lesson.short
                 st.button(
