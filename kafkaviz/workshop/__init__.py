@@ -49,7 +49,7 @@ CLASS_TOKENS = "kv_class_tokens"
 CLASS_STEP = "kv_class_step"  # the step to which this session last followed the class
 CLASS_REVISION = "kv_class_revision"  # the revision that the page shows
 CLASS_PICKER = "kv_class_picker"  # the lesson that the picker of a learner's page shows
-CLASS_PICKER_TRACK = "kv_class_picker_track"  # the track that the other picker shows
+CLASS_PICKER_TRACK = "kv_class_picker_track"  # the track that the picker of tracks shows
 CLASS_NOTE = "kv_class_note"  # why no class was entered
 
 

@@ -46,8 +46,9 @@ def render_part(key: str, render: Callable[[], None]) -> None:
 
 
 def _run_part(render: Callable[[], None]) -> None:
+    """Draws a part of a learner's page. Meanwhile the parts of other learners wait."""
     if class_seat.current() is None:  # the session has left the class
-        st.rerun()
+        st.rerun()  # the whole page
     with _drawing_lock:
         render()
 

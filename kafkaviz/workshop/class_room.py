@@ -69,12 +69,13 @@ class StuckSeat:
 
 @dataclass(kw_only=True)
 class Seat:
-    """A learner's seat. Answers are a letter or SOLVED, by (lesson, step, whether it is a task)."""
+    """A learner's seat and answers."""
 
     number: int
     token: str
     seen_at: float
     has_raised_hand: bool = False
+    # a letter or SOLVED, by (lesson, step number, whether it is a task)
     answers: dict[tuple[str, int, bool], str] = field(default_factory=dict)
     tries: dict[StepKey, set[int]] = field(default_factory=dict)  # hashes of wrong answers, by task
 
@@ -200,7 +201,10 @@ class ClassRoom:
 
     @contextmanager
     def watched(self, watcher: Callable[[], object]) -> Generator[None, None, None]:
-        """Calls `watcher` in each thread that replaces `position`, until the context ends."""
+        """Calls `watcher` each time `position` is replaced, until the context ends.
+
+        The thread that replaces `position` makes the call.
+        """
         with self._lock:
             self._watchers.append(watcher)
         try:

@@ -145,7 +145,10 @@ def join_link(origin: str, code: str, language: str) -> str:
 
 
 def teacher_link(origin: str, room: ClassRoom, language: str) -> str:
-    """Returns the teacher's link to the short track, for a browser on the server's machine."""
+    """Returns the teacher's link, for a browser on the server's machine.
+
+    It opens the short track of the Workshop: only the lesson steps about indexes.
+    """
     query = join_query(room.code, language) | {workshop.TRACK: SHORT}
     return f"{origin}/workshop?{urlencode(query)}#{TEACH}={room.secret}"
 

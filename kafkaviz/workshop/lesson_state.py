@@ -102,7 +102,10 @@ def toggle_parameter(name: str) -> None:
 
 
 def answers() -> dict[tuple[str, int, bool], str]:
-    """Returns the reader's answers: a letter or SOLVED, by (lesson, step, whether it is a task)."""
+    """Returns the reader's answers, by (lesson, step number, whether it answers a task).
+
+    An answer is the letter of a choice, or SOLVED for a task.
+    """
     matches = ANSWER.findall(st.query_params.get(workshop.ANSWERS, ""))[:MAX_ANSWERS]
     return {(name, int(part), letter == SOLVED): letter for name, part, letter in matches}
 
@@ -159,7 +162,10 @@ def reset() -> None:
 
 
 def is_teacher() -> bool:
-    """Returns whether to show all answers: in a teacher's class, with notes, on a projector."""
+    """Returns whether to show all answers.
+
+    True for the teacher of a class, on a page with teacher's notes, and on a projector's page.
+    """
     return class_seat.is_teacher() or any(
         st.query_params.get(key) for key in (workshop.NOTES, page_state.PROJECTOR)
     )
@@ -264,7 +270,10 @@ def is_settled(position: LessonPosition) -> bool:
 
 
 def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
-    """Returns (lesson, step, whether it is an exercise) per question or exercise in the track."""
+    """Returns (lesson, step, whether it is an exercise) per question or exercise.
+
+    Leaves out steps that are not in the track in the address.
+    """
     return [
         (lesson.name, number, block.kind == "exercise")
         for number in parts(lesson)

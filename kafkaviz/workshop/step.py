@@ -158,7 +158,11 @@ def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the button to the next step; on the last step, the button to the end page."""
+    """Draws the button to the next step; on the last step, the button to the end page.
+
+    Until the question is answered, the button to the next step is disabled, except for a teacher
+    and in a lab.
+    """
     next_step = lesson_state.next_step(lessons, position)
     arguments: dict[str, Any] = {"type": "primary", "key": "kv_next", "shortcut": "n"}
     if next_step is None:

@@ -147,7 +147,10 @@ def _batch_label(batch: BatchArea, separator: str) -> str:
 def _batch_shapes(
     batch: BatchArea, left: float, target: int, colours: Mapping[str, str]
 ) -> list[dict]:
-    """Returns a square of areas in proportion to bytes: a batch's header, then its records."""
+    """Returns rectangles that form a square: a batch's header, then its records.
+
+    Areas are in proportion to bytes.
+    """
     strips = [(HEADER_BYTES, "log")] + [
         (record.size_bytes, "offset" if record.offset == target else "log_soft")
         for record in batch.records

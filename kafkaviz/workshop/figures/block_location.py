@@ -118,6 +118,7 @@ def to_tuning(block: LessonBlock) -> Destination:
 def to_tab(
     to_page: Callable[[LessonBlock], Destination], tab: str, block: LessonBlock
 ) -> Destination:
+    """Returns the destination `to_page(block)` with one of the page's tabs selected."""
     page, address = to_page(block)
     return page, address | {page_state.TAB: tab}
 

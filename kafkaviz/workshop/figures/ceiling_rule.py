@@ -54,7 +54,7 @@ class CeilingCase(NamedTuple):
     floor_slot: int
     ceiling: int
     answer_slot: int | None  # the slot that the rule returns; None if no column shows it
-    words: str  # the rule's result
+    words: str  # the rule's result in words
     is_right: bool | None  # None if the rule is incomplete
 
 

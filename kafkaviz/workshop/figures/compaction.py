@@ -95,6 +95,7 @@ def _draw_log(
 
 
 def _reason_text(check: CleanerCheck) -> str:
+    """Returns why the cleaner takes the log, or why not."""
     decision = check.log.decision
     if decision.cleanable_bytes:
         return render(compaction_view.describe_reason(decision, check.log.settings))
@@ -266,7 +267,10 @@ def _cleaner_text(check: CleanerCheck) -> str:
 
 
 def _left_text(check: CleanerCheck, unread: Sequence[LogRecord], key: str) -> str:
-    """Lists the records of a key that remain; `unread`, if the check could not read the log."""
+    """Lists a key's records that remain after a check, as text.
+
+    If the check could not read the log, lists `unread`, all records of the key.
+    """
     records = check.records_of(key) or unread
     if check.cleaning:
         records = [record for record in records if record.fate not in GOES]

@@ -47,8 +47,10 @@ class TopicSettings:
     delete_retention_ms: int = DAY_MS
     segment_ms: int = lesson_logs.WEEKLY.segment_ms
     most_keys: int = MAX_KEYS
-    open_week: int = -1  # or the week, from 0, whose first batch begins an endless transaction
-    broken_segment: int = -1  # or the base offset of a segment with an unreadable first batch
+    # the week, from 0, whose first batch begins a transaction that never ends; -1: none
+    open_week: int = -1
+    # the base offset of a segment with an unreadable first batch; -1: none
+    broken_segment: int = -1
 
     @property
     def log(self) -> LogConfig:

@@ -138,7 +138,10 @@ def quiz_figure(
     destination: Callable[[LessonBlock], Destination],
     paper: Draw | None = None,
 ) -> LessonFigure:
-    """Returns a kind of figure. `draw` gets (view, block, key) and the keyword `is_answered`."""
+    """Returns a kind of figure that one function draws before and after the answer.
+
+    `draw` returns the parts, given (view, block, key) and the keyword `is_answered`.
+    """
     question = partial(draw, is_answered=False)
     return LessonFigure(make, partial(draw, is_answered=True), destination, paper, question)
 
@@ -151,12 +154,12 @@ def drawn_figure(
     heads: Sequence[str],  # message keys
     rows: Callable[[Any], Iterable[Sequence[str]]],
     kinds: str,  # a letter per column, see `table_html`
-    marked_row: Callable[[Any], int | None] = lambda _view: None,
+    marked_row: Callable[[Any], int | None] = lambda _view: None,  # the highlighted row
     words: Callable[[Any], str] = lambda view: view.caption,  # the alternative text
     question_words: Callable[[Any], str] = lambda view: view.caption,
     has_table_below: bool = False,  # whether the screen shows the table too
     legend: Callable[[], Html | None] = lambda: None,
-    answer_legend: Callable[[Any], Html | None] = lambda _view: None,  # None: `legend`
+    answer_legend: Callable[[Any], Html | None] = lambda _view: None,  # None: use `legend`
 ) -> LessonFigure:
     """Returns a kind of figure that is a chart on screen and a table in print."""
     figure, question_figure = figures
@@ -191,7 +194,10 @@ def start_parameters(block: LessonBlock) -> dict[str, str]:
 
 
 def current_step(key: str) -> dict[str, str]:
-    """Returns the URL parameter for the step of the stepper `key`; {} if the address has none."""
+    """Returns the URL parameter for the current step of the stepper `key`.
+
+    Returns {} if the address contains no step, or a step of another stepper.
+    """
     name, _, step = st.query_params.get(page_state.STEP, "").rpartition(".")
     return {page_state.STEP: step} if name == key and step.isdecimal() else {}
 

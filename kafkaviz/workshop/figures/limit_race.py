@@ -31,7 +31,8 @@ NARROW_PX = 7.0  # width of any other character
 def stack_labels(labels: Iterable[tuple[float, str]]) -> dict[tuple[float, str], tuple[int, str]]:
     """Returns where to draw each label: (row, Plotly's `xanchor`). Row 0 is next to the axis.
 
-    A label is (point on the axis from 0 to 1, text). It gets the nearest row with free space.
+    A label is (point on the axis from 0 to 1, text). A label gets the row
+    nearest to the axis that has free space at its point.
     """
     width_px = MIN_WIDTH_PX - LEFT_PX - RIGHT_PX
     ends: list[float] = []  # where the last label of each row ends
@@ -76,7 +77,8 @@ class RaceLine:
     early_text: str  # the same amount at `LimitRaceView.early_ms`
     points: np.ndarray  # (n, 2): ms since the segment's first append, share of the limit (0 to 1)
     share_at_roll: float
-    reached_ms: int | None  # if no other limit rolled the segment; None: after the figure's end
+    # when the segment would reach the limit if no other limit rolled it; None: after the figure
+    reached_ms: int | None
 
 
 @dataclass(frozen=True, kw_only=True)

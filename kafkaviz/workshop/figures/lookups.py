@@ -1,4 +1,8 @@
-"""Figures of lookups: an index above its batches, steps, a race, and segments as a skip list."""
+"""Figures of lookups.
+
+They show the skip list of segments, a search step by step, a race between two searches, and an
+index above its batches.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -84,7 +88,7 @@ def _search(context: LookupContext, target: int) -> dict:
     return {
         "target": target,
         "slot": context.result.searches[0].slot_search.slot,
-        "from": scan.from_position if scan else 0,
+        "from": scan.from_position if scan else 0,  # where the read of the .log begins
         "passed": passed_positions,  # batches before the result
         "batch": batch,  # the result
         "below": say("workshop.entries_below"),

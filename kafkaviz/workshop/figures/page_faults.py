@@ -45,7 +45,7 @@ class ImageNote:
 class PageFaultsView:
     """An image of the pages that lookups read. x is the number of index entries, y is the page.
 
-    A row stands for `row_pages` pages. All columns stand for the same number of new entries.
+    A row stands for `row_pages` pages. Each column stands for the same number of new entries.
     """
 
     title: str
@@ -54,7 +54,7 @@ class PageFaultsView:
     pages: int
     end_page: float  # the size of the index in pages, not rounded
     row_pages: int
-    lookup_counts: np.ndarray  # (rows, columns): the lookups that read a page, summed per row
+    lookup_counts: np.ndarray  # (rows, columns): the lookups that read each page, summed per row
     dots: np.ndarray  # (n, 3): entries, page and number of page faults
     notes: tuple[ImageNote, ...]
 

@@ -58,12 +58,14 @@ class RollClockView:
     title: str
     caption: str
     batches: tuple[int, ...]  # the largest timestamp of each batch in the segment
-    incoming: tuple[int, int]  # first and largest timestamp of the batch whose append rolled it
+    # the first and the largest timestamp of the batch whose append rolled the segment
+    incoming: tuple[int, int]
     segment_ms: int
     first_text: str
     incoming_text: str
     limit_text: str
-    between: str  # such as "604 900 000 ms > 604 800 000 ms": time between both, and limit
+    # such as "604 900 000 ms > 604 800 000 ms": the time between the two batches, and `segment_ms`
+    between: str
     start_ms: float
     end_ms: float
 
@@ -71,7 +73,11 @@ class RollClockView:
 def _view(
     batches_ms: Sequence[int], incoming: np.void, config: LogConfig, caption: str
 ) -> RollClockView:
-    """Returns the timestamps that decided a roll. `incoming` is the header of the next batch."""
+    """Returns the timestamps that decided a roll.
+
+    `batches_ms` has the largest timestamp of each batch in the segment, `incoming` is the header of
+    the next segment's first batch.
+    """
     first_ms = batches_ms[0]
     incoming_ms = int(incoming["max_timestamp_ms"])
     segment_ms = config.most_segment_ms

@@ -49,7 +49,7 @@ class ZigzagView:
     lowest_ms: int  # the figure's lower edge, on which older records are drawn
     start_offset: int
     answer: TimedRecord
-    closest: TimedRecord | None  # the record closest to the target; None if it is the answer
+    closest: TimedRecord | None  # closest in time to the target; None if that is the answer
 
 
 def view(
@@ -63,6 +63,7 @@ def view(
     segment: str,  # the topic-partition and the segment
     source: str,
 ) -> ZigzagView:
+    """Returns the records around a target timestamp."""
     times = [record.timestamp_ms for record in records]
     running = tuple(accumulate(times, max, initial=newest_before_ms))[1:]
     late = sum(time_ms < newest_ms for time_ms, newest_ms in zip(times, running, strict=True))

@@ -40,7 +40,7 @@ HEADS = (
 class WrittenLog(NamedTuple):
     """The size of a log if its records were written in one of four ways (`kind`)."""
 
-    kind: str  # "today" (as written), "codec" (compressed), "batches" (in larger ones) or "both"
+    kind: str  # "today" (as written), "codec" (compressed), "batches" (larger ones) or "both"
     batches: int
     record_bytes: int  # the bytes after the batch headers
 

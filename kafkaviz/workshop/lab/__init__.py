@@ -38,11 +38,11 @@ INDEXES = {"index": offset_index, "timeindex": time_index}
 
 @dataclass(frozen=True)
 class LogCopy:
-    """A copy of a partition directory in memory. Faults damage the segment with base `segment`."""
+    """A copy of a partition directory in memory."""
 
     log: StoredLog
-    segment: int
-    is_clean: bool = True
+    segment: int  # the base offset of the segment to damage
+    is_clean: bool = True  # whether the broker was shut down cleanly
 
     @property
     def files(self) -> Mapping[str, FileView]:
@@ -88,7 +88,8 @@ class LogCopy:
 def copy_log(broker: Broker, partition: Partition, segment: int, release: Release) -> LogCopy:
     """Copies a partition directory into memory, in its state after a clean shutdown.
 
-    `release` is the release of the broker that starts on the copy.
+    `segment` is the base offset of the segment to damage, `release` the release of the broker that
+    starts on the copy.
     """
     config = config_lookup(open_settings(broker, release))(partition)
     log = stored_log(restart_log(broker, partition, config))
@@ -115,7 +116,7 @@ class Damage:
     """A copy that one fault has damaged, and what the fault changed."""
 
     copy: LogCopy
-    file: str  # the original name; for a changed setting, the partition directory
+    file: str  # the original name; for a changed setting, the partition directory's
     start: int = 0  # the first byte that changed or was removed
     stop: int = 0  # the byte after the last one that did; `start` if there are none
     before: bytes | None = None  # the file's content before the damage; None without a file

@@ -113,7 +113,10 @@ def _findings(
 
 
 def _new_findings(lab: FaultLab, number: int, place: int) -> tuple[Finding, ...]:
-    """Returns the findings that a fault causes; () if the damaged copy cannot be opened."""
+    """Returns the findings that fault `number` at `place` causes in a copy of the log.
+
+    Returns () if the damaged copy cannot be opened.
+    """
     at = (lab.snapshot, lab.directory, lab.copy.segment)
     damage = lab.trial(number, place).damage
     try:
@@ -145,7 +148,8 @@ def render(
 ) -> None:
     """Draws the lab: head and questions on the left, damage and result on the right.
 
-    `on_start` is called with a fault number and the reader's predictions for this fault.
+    `answers` has the reader's predictions by fault number. `on_start` is called with a fault number
+    and the predictions for this fault. `widths` are the relative widths of the two columns.
     """
     with st.container(key="kv_stage"):
         words, stage = st.columns(widths, gap=32)

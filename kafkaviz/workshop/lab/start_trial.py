@@ -74,13 +74,13 @@ class DeliveredRange:
 class ClientReading:
     """The result of a client that reads the log."""
 
-    ranges: tuple[DeliveredRange, ...] = ()  # in order; empty if a timestamp is looked up
-    answer: int | None = None  # the offset that was found for a timestamp
+    ranges: tuple[DeliveredRange, ...] = ()  # the delivered records in order; empty for TIMESTAMP
+    answer: int | None = None  # the offset that was found for a timestamp, or None
     error: Text | None = None
     error_class: str = ""  # the class in Kafka; "" if Kafka has none
     error_offset: int | None = None  # the requested offset when the error came
-    start_offset: int = 0
-    end_offset: int = 0
+    start_offset: int = 0  # of the log
+    end_offset: int = 0  # of the log
 
     @property
     def record_count(self) -> int:
@@ -283,7 +283,7 @@ def check_copy(broker: Broker, copy: LogCopy) -> tuple[Finding, ...]:
     """Returns the findings about a copy, checked as if after a clean shutdown.
 
     The checkpoints of `broker`, the original directory, are copied too. Raises CannotOpen if the
-    copy cannot be read.
+    temporary directory cannot be read.
     """
     with tempfile.TemporaryDirectory(prefix="kafkaviz-copy-") as folder:
         root = Path(folder)

@@ -220,7 +220,8 @@ class OffsetStrip:
     before: OffsetBar
     after: OffsetBar
     segments: tuple[float, ...]  # where each segment starts, without the first segment
-    broken: tuple[float, float] | None  # the damaged segment's ends; None if no file was damaged
+    # where the damaged segment starts and ends; None if no file was damaged
+    broken: tuple[float, float] | None
     text: str  # a description for screen readers
 
 
@@ -230,12 +231,16 @@ class TrialView:
 
     title: str
     strip: OffsetStrip
-    rows: tuple[tuple[str, tuple[str, ...]], ...]  # check, broker, client: name, a line per action
+    # (name, a line per action), for `kafkaviz check`, the broker and the client
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
     note: str
 
 
 def trial_view(trial: StartTrial, findings: Sequence[Finding], release: str) -> TrialView:
-    """Returns the view of a trial. `findings` are about the damaged log before the start-up."""
+    """Returns what the lab shows about a broker start-up on a damaged log.
+
+    `findings` are what the checks found in the damaged log before the start-up.
+    """
     who = "client" if trial.client is Client.TIMESTAMP else "consumer"
     return TrialView(
         _title(trial),

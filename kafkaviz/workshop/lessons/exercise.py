@@ -38,7 +38,10 @@ class RuleContext:
 
     @property
     def is_key(self) -> bool:
-        """Whether the key in `slot` equals the target. Raises IndexError for a negative slot."""
+        """Whether the key in `slot` equals the target.
+
+        Raises IndexError if the slot does not exist.
+        """
         if self.slot < 0:
             raise IndexError
         return self.keys[self.slot] == self.target
@@ -143,7 +146,11 @@ class RuleCheck:
 
 
 def check(rule: CeilingRule, keys: Sequence[int]) -> RuleCheck:
-    """Returns a rule's result for each key, key - 1 and key + 1, and for an index without keys."""
+    """Tests the reader's rule for the ceiling. Returns the rule's result for each target.
+
+    The targets are each key of the index, each key - 1 and each key + 1. The rule is also tested
+    on an index without entries.
+    """
     numbers = [int(key) for key in keys]
     near = sorted({target for key in numbers for target in (key - 1, key, key + 1)})
     column = np.array(numbers, np.int64)

@@ -24,11 +24,11 @@ SPELLINGS = re.compile("[、（）]|, ")  # separators between the spellings of 
 
 @dataclass(frozen=True)
 class GlossaryTerm:
-    """A word of the glossary. `key` is the prefix of its message keys and its name in addresses."""
+    """A word of the glossary."""
 
-    key: str
-    page: str
-    lesson: str
+    key: str  # the prefix of the word's message keys; also the word's name in addresses
+    page: str  # the page of the app that shows an example
+    lesson: str  # the name of the lesson that teaches the word
 
     @property
     def name(self) -> str:

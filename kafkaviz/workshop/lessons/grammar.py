@@ -71,9 +71,11 @@ class Key:
 
 @dataclass(frozen=True)
 class BlockKind:
+    """A kind of block."""
+
     keys: Mapping[str, Key]
     is_wide: bool = False  # whether the figure is drawn below the text instead of next to it
-    setting_key: Key | None = None  # parses log settings; None if the block must not contain any
+    setting_key: Key | None = None  # parses keys that are log settings; None: there must be none
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,10 @@ class LessonStep:
 
     @cached_property
     def is_short(self) -> bool:
-        """Whether the short track, which has only the steps about indexes, has this step."""
+        """Whether the short track (only the steps about indexes) has this step.
+
+        The teacher's notes of the step decide.
+        """
         return any(block["track"] == SHORT for block in self.blocks("notes"))
 
 

@@ -38,9 +38,9 @@ class LessonTask:
     """The task and the right answer of an exercise."""
 
     kind: str  # NUMBERS, CHOICE or RULE
-    answer: tuple  # for RULE, the keys of the index on which rules are tested
+    answer: tuple  # the right answer; for RULE, the keys of the index on which rules are tested
     choices: tuple[str, ...] = ()
-    bytes_text: str = ""  # hexadecimal bytes that are shown with the task
+    bytes_text: str = ""  # hexadecimal bytes that are shown with the task; "" if none
 
 
 def task(block: LessonBlock) -> LessonTask:

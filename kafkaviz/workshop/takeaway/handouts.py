@@ -54,7 +54,10 @@ def render_handout(position: LessonPosition, count: int, *, is_teacher: bool) ->
 
 
 def sheets(position: LessonPosition, count: int, *, is_teacher: bool) -> tuple[Group, Group]:
-    """Returns the printed form of a lesson: questions (for a teacher, with notes) and answers."""
+    """Returns the printed form of a lesson: the sheet with questions, and the answers.
+
+    With `is_teacher`, the first sheet includes the teacher's notes.
+    """
     lesson = position.lesson
     minutes = f"{lesson_state.minutes([lesson]):g}"
     session_text = say(
