@@ -38,9 +38,12 @@ MIN_SECONDS = 0.05  # each topic gets at least this time
 MIN_SAMPLE_BYTES = 256 << 10  # each topic has at least this many bytes sampled
 # topics that brokers write; producer settings do not apply
 INTERNAL_TOPICS = (
-    METADATA_TOPIC, "__consumer_offsets", "__remote_log_metadata", "__share_group_state",
+    METADATA_TOPIC,
+    "__consumer_offsets",
+    "__remote_log_metadata",
+    "__share_group_state",
     "__transaction_state",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,12 +37,18 @@ from kafkaviz.simulate.cleaner.offset_map import BYTES_PER_KEY, OffsetMap
 from kafkaviz.simulate.config import log_config
 
 LOG_SETTINGS = (
-    "segment.bytes", "internal.segment.bytes", "segment.index.bytes", "index.interval.bytes",
-)  # fmt: skip
+    "segment.bytes",
+    "internal.segment.bytes",
+    "segment.index.bytes",
+    "index.interval.bytes",
+)
 SETTINGS = (
-    DIRTY_RATIO, "min.compaction.lag.ms", "max.compaction.lag.ms", "delete.retention.ms",
+    DIRTY_RATIO,
+    "min.compaction.lag.ms",
+    "max.compaction.lag.ms",
+    "delete.retention.ms",
     *LOG_SETTINGS,
-)  # fmt: skip
+)
 BUFFERS_PER_THREAD = 2  # a cleaner thread has one buffer to read and one to write
 
 

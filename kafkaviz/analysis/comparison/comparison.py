@@ -107,11 +107,19 @@ class Relation(StrEnum):
 # first relations that need action, then harmless differences, then partitions on one side only,
 # then equal partitions
 DISPLAY_ORDER = (
-    Relation.DAMAGED, Relation.ALTERED, Relation.DIVERGED, Relation.DOOMED_TAIL,
-    Relation.CLEANED_DIFFERENTLY, Relation.BEHIND, Relation.START_DIFFERS,
-    Relation.ONLY_IN_B, Relation.ONLY_IN_A,
-    Relation.SEGMENTS_DIFFER, Relation.INDEX_FILES_DIFFER, Relation.IDENTICAL,
-)  # fmt: skip
+    Relation.DAMAGED,
+    Relation.ALTERED,
+    Relation.DIVERGED,
+    Relation.DOOMED_TAIL,
+    Relation.CLEANED_DIFFERENTLY,
+    Relation.BEHIND,
+    Relation.START_DIFFERS,
+    Relation.ONLY_IN_B,
+    Relation.ONLY_IN_A,
+    Relation.SEGMENTS_DIFFER,
+    Relation.INDEX_FILES_DIFFER,
+    Relation.IDENTICAL,
+)
 
 
 @dataclass(frozen=True)

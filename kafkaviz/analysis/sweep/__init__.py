@@ -37,7 +37,21 @@ from kafkaviz.analysis.sweep.sweeper import (
 from kafkaviz.analysis.sweep.times import Columns, ColumnsBuilder, headers
 
 __all__ = [
-    "BASE", "EVERY", "FOLLOWER_APPEND_BYTES", "INTERVALS", "SWEEP", "Columns", "ColumnsBuilder",
-    "SweepParts", "Sweeper", "add_histograms", "every_offset", "headers", "mean", "no_parts",
-    "parts", "scale_counts", "sweep",
-]  # fmt: skip
+    "BASE",
+    "EVERY",
+    "FOLLOWER_APPEND_BYTES",
+    "INTERVALS",
+    "SWEEP",
+    "Columns",
+    "ColumnsBuilder",
+    "SweepParts",
+    "Sweeper",
+    "add_histograms",
+    "every_offset",
+    "headers",
+    "mean",
+    "no_parts",
+    "parts",
+    "scale_counts",
+    "sweep",
+]

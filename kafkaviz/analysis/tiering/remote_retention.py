@@ -56,9 +56,12 @@ class RemoteState(StrEnum):
 
 
 DUE_STATES = (
-    RemoteState.LOG_START, RemoteState.TIME, RemoteState.SIZE, RemoteState.RETRIED,
+    RemoteState.LOG_START,
+    RemoteState.TIME,
+    RemoteState.SIZE,
+    RemoteState.RETRIED,
     RemoteState.EPOCHS,
-)  # fmt: skip
+)
 Epochs = Sequence[tuple[int, int]]  # (leader epoch, first offset), in order
 
 

@@ -22,9 +22,15 @@ TOPIC = "__transaction_state"
 MAX_BYTES = 256 << 20  # at most this much is read in total
 # TransactionState of Kafka 4.3.1, by number
 STATES = (
-    "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead",
+    "Empty",
+    "Ongoing",
+    "PrepareCommit",
+    "PrepareAbort",
+    "CompleteCommit",
+    "CompleteAbort",
+    "Dead",
     "PrepareEpochFence",
-)  # fmt: skip
+)
 ONGOING = "Ongoing"
 
 

@@ -29,9 +29,15 @@ SEGMENTS_PER_RETENTION = 4  # the proposed number of segments in the retained by
 # larger segments are proposed above this share of the maps that the JVM leaves of vm.max_map_count
 MAX_MAP_SHARE = 0.5
 SegmentReason = Literal[
-    "overshoot", "not-compacted", "fits", "small-log", "other-limit", "no-retention",
-    "topic-by-topic", "maps",  # the last is a reason for a larger segment.bytes
-]  # fmt: skip
+    "overshoot",
+    "not-compacted",
+    "maps",  # a reason for a larger segment.bytes
+    "fits",
+    "small-log",
+    "other-limit",
+    "no-retention",
+    "topic-by-topic",
+]
 
 
 @dataclass(frozen=True)
