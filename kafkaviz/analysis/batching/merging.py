@@ -209,12 +209,14 @@ def merge_batches(
         for codec_id, name in enumerate(codec.CODECS[1:], 1):
             factors[codec_id] = min(1.0, RATIO_FACTOR * ratios.get(name, 1.0))
     numbers = np.full(len(sample.records), -1, np.int64)
+    # by the rule "low", batches without a producer id are not merged
+    is_alone = (batches["producer_id"] < 0) & (not is_high)
     streams = _streams(batches)
     _merge(
         batches,
         sample.records,
         streams,
-        (batches["producer_id"] < 0) & (not is_high),
+        is_alone,
         np.isin(batches["producer_id"], np.array(shared_ids, np.int64)),
         factors[batch_format.codec(batches)],
         int(streams.max(initial=-1)) + 1,

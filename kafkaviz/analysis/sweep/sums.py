@@ -31,9 +31,6 @@ SWEEP: np.dtype = np.dtype(
     ]
 )
 QUANTILES = {"headers_p50": 0.5, "headers_p90": 0.9, "headers_p99": 0.99, "headers_max": 1.0}
-# the fields of SweepParts with a sum per interval, and all fields that are added up
-INTERVAL_SUMS = ("entries", "time_entries", "skipped_bytes", "last_times", "batches_to_entry")
-SUMS = (*INTERVAL_SUMS, "targets", "log_bytes", "batches", "segments")
 
 
 class HeaderCounts:
@@ -164,11 +161,19 @@ class SweepParts:
         headers = np.zeros(int(starts[-1]), np.int64)
         for part in (self, other):
             add_counts(headers, starts, part.headers, part.starts)
-        return replace(
-            self,
-            **{name: getattr(self, name) + getattr(other, name) for name in SUMS},
+        return SweepParts(
+            intervals=self.intervals,
+            entries=self.entries + other.entries,
+            time_entries=self.time_entries + other.time_entries,
+            skipped_bytes=self.skipped_bytes + other.skipped_bytes,
+            last_times=self.last_times + other.last_times,
+            batches_to_entry=self.batches_to_entry + other.batches_to_entry,
             headers=headers,
             starts=starts,
+            targets=self.targets + other.targets,
+            log_bytes=self.log_bytes + other.log_bytes,
+            batches=self.batches + other.batches,
+            segments=self.segments + other.segments,
             least_batch_bytes=min(batch_sizes, default=None),
         )
 
@@ -209,7 +214,12 @@ class SweepParts:
         counts = self.headers_at(place)
         return replace(
             self,
-            **{name: getattr(self, name)[rows] for name in ("intervals", *INTERVAL_SUMS)},
+            intervals=self.intervals[rows],
+            entries=self.entries[rows],
+            time_entries=self.time_entries[rows],
+            skipped_bytes=self.skipped_bytes[rows],
+            last_times=self.last_times[rows],
+            batches_to_entry=self.batches_to_entry[rows],
             headers=counts,
             starts=np.array([0, len(counts)]),
         )

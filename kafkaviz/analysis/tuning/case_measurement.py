@@ -94,9 +94,7 @@ def estimate_interval(windows: Sequence[LogWindow], setting: SettingValue) -> in
     evidence = _start_evidence(windows)
     for number, observer in evidence.items():
         with suppress(KafkavizError):  # the full pass reports the fault
-            window = windows[number]
-            first_batches = islice(window.batches(), 1)
-            observe_scan(map(partial(_rebased, window), first_batches), observer)
+            observe_scan(islice(_rebased_batches(windows[number]), 1), observer)
     return current_interval(setting, _interval_bounds(evidence))[0]
 
 
@@ -369,10 +367,14 @@ def _rebased(window: LogWindow, rows: np.ndarray) -> np.ndarray:
         rows = rows.copy()
         rows["position"] -= window.start
     return rows
+def _rebased_batches(window: LogWindow) -> Iterator[np.ndarray]:
+    return (_rebased(window, batches) for batches in window.batches())
+
+
 
 
 def _read_chunks(window: LogWindow, report_share: Callable[[float], None]) -> Iterator[np.ndarray]:
-    for batches in map(partial(_rebased, window), window.batches()):
+    for batches in _rebased_batches(window):
         yield batches
         read_bytes = int(batches["position"][-1] + batches["size_bytes"][-1])
         report_share(READ_SHARE * read_bytes / window.size_bytes)
