@@ -91,7 +91,7 @@ class Merging:
     """The sizes of a sample in today's batches and in merged batches.
 
     kafkaviz compressed the records in both cases, so these sizes can be compared with each other.
-    The compression level of the original log is unknown.
+    Do not compare them with the original log, because its compression level is unknown.
 
     Attributes:
         windows: the number of windows that were written. The sample has more if time ran out.
@@ -170,7 +170,8 @@ def merge_range(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns each record's new batch number by the rule "low", and by the rule "high".
 
-    If timestamps do not ascend, "high" may give more batches than "low". Then both are by "low".
+    "low" merges the fewest batches, and "high" the most. If "high" gives more batches than "low",
+    the result of "low" is returned twice. This happens if timestamps do not ascend.
     """
     if shared_ids is None:
         shared_ids = _shared_ids(sample)
@@ -208,9 +209,9 @@ def merge_batches(
     if is_high:
         for codec_id, name in enumerate(codec.CODECS[1:], 1):
             factors[codec_id] = min(1.0, RATIO_FACTOR * ratios.get(name, 1.0))
-    numbers = np.full(len(sample.records), -1, np.int64)
     # by the rule "low", batches without a producer id are not merged
     is_alone = (batches["producer_id"] < 0) & (not is_high)
+    numbers = np.full(len(sample.records), -1, np.int64)
     streams = _streams(batches)
     _merge(
         batches,
@@ -365,13 +366,16 @@ def today_numbers(sample: RecordSample) -> np.ndarray:
 def write_window(
     sample: RecordSample, numbers: np.ndarray, window: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Writes the records of a window in new batches: an array of BATCH, and the bytes of the log.
+    """Writes the records of one window (part of a log) in new batches.
 
-    - `numbers` has each record's new batch number.
+    `numbers` has each record's new batch number.
+
     - Batches are in the order of their last records.
     - Transaction markers keep their place among the records.
     - Offsets begin at the window's first offset and have no gaps.
     - A new batch has the codec of its first record's old batch, at Kafka's default level.
+
+    Returns an array of BATCH, and the bytes of the log.
     """
     is_here = sample.batches["window"] == window
     today = sample.batches[is_here]
@@ -425,7 +429,10 @@ def write_window(
 def _pack_bodies(
     rows: np.ndarray, is_marker: np.ndarray, bodies: np.ndarray, ends: np.ndarray
 ) -> list[bytes]:
-    """Fills in `size_bytes` of `rows`; returns the bytes after each header, zeros for a marker."""
+    """Compresses the records of each batch, and fills in the column `size_bytes` of `rows`.
+
+    Returns the bytes after each batch header. For a transaction marker they are zeros.
+    """
     pieces = []
     body_ends = iter(ends.tolist())
     start = 0

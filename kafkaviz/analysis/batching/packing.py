@@ -76,6 +76,7 @@ class PackedCodec:
 
     @property
     def stored_ratio(self) -> float:
+        """The size of packed batches with headers, divided by `plain_bytes`."""
         return (self.packed_bytes + HEADER_BYTES * self.batches) / self.plain_bytes
 
 
@@ -126,7 +127,11 @@ def pack(
     is_whole: bool = False,
     on_progress: Callable[[float], None] = lambda _share: None,
 ) -> tuple[PackedCodec, ...]:
-    """Packs a sample. Returns a result per batch size, codec and level; () without records."""
+    """Packs a sample, and returns one result per batch size, codec and level.
+
+    Returns an empty tuple if the sample has no records. Otherwise packs at least one block, even
+    if the time is too short.
+    """
     is_quick = seconds < QUICK_SECONDS
     levels = {name: (None,) if is_quick else codec_levels for name, codec_levels in LEVELS.items()}
     batch_sizes = BATCH_SIZES[:-1] if is_quick else BATCH_SIZES

@@ -106,7 +106,10 @@ TOLD_CODES = ("header-share", "fewer-headers", "ratio")
 
 
 def main_sentence(topics: Sequence[RankedTopic], log_bytes: int) -> Message:
-    """Returns a message with the change that saves most, or that nothing should change."""
+    """Returns a message with the change that saves most, or that nothing should change.
+
+    `topics` come from `rank_topics`.
+    """
     first = topics[0]
     if not first.savings:
         is_measured = any(topic.batching for topic in topics)

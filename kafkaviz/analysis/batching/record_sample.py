@@ -364,6 +364,9 @@ def write_records(
         starts: the first record of each new batch, followed by the number of records.
         out: filled with the bodies, one after another. Its size comes from `most_body_bytes`.
         ends: filled with the end of each body in `out`.
+
+    Returns:
+        The total length of all bodies.
     """
     position = 0
     for number in range(len(starts) - 1):

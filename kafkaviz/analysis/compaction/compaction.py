@@ -153,10 +153,12 @@ def compaction(
         now_ms: the current time in ms since 1970; by default the time of the newest .log or
             checkpoint.
         settings: the settings; by default those in the metadata log and server.properties.
-        high_watermark: the default is that in the checkpoint, or else the log end.
+        high_watermark: the high watermark of each log; by default from the checkpoint, or else the
+            log end.
         map_bytes: the size of the offset map; by default log.cleaner.dedupe.buffer.size divided
             by log.cleaner.threads.
-        load_factor: the share of it that is used; by default log.cleaner.io.buffer.load.factor.
+        load_factor: the share of the map that is used; by default
+            log.cleaner.io.buffer.load.factor.
         on_partition: called with the name of each partition before it is cleaned.
 
     Raises:
@@ -275,7 +277,8 @@ def compacted_partitions(plan: CheckPlan) -> list[Partition]:
 def is_compacted(plan: CheckPlan, partition: Partition) -> bool:
     """Returns whether cleanup.policy contains compact.
 
-    If it is unknown: whether Kafka always compacts the topic, or the cleaner's checkpoint lists it.
+    If the policy is unknown, returns True if Kafka always compacts the topic, or if the cleaner's
+    checkpoint lists the log.
     """
     policy = plan.settings.find(partition.topic, "cleanup.policy")
     if policy.is_given:
@@ -311,7 +314,11 @@ def decide_log(
     checkpointed: int | None,
     high_watermark: int | None = None,
 ) -> DecidedLog:
-    """Returns a partition's log, and whether the cleaner would clean it. Reads no records."""
+    """Returns a partition's log, and whether the cleaner would clean it. Reads no records.
+
+    Raises:
+        KafkavizError: a file cannot be read.
+    """
     release = plan.assumed_release.release
     settings = {
         name: plan.settings.find(partition.topic, name).or_default(release)

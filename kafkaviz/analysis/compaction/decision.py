@@ -79,7 +79,8 @@ class LogFacts:
     log_start_offset: int
     log_end_offset: int
     high_watermark: int
-    last_stable_offset: int  # at most the high watermark and the start of any open transaction
+    # the lower of the high watermark and the first offset of the oldest open transaction
+    last_stable_offset: int
 
     @property
     def active_base_offset(self) -> int:
@@ -90,7 +91,10 @@ class LogFacts:
 class CleaningLimits:
     """The offsets below which a cleaning must stay.
 
-    `min_compaction_lag` is the base offset of the first segment that is younger than it, or None.
+    Attributes:
+        active_segment: the base offset of the active segment.
+        min_compaction_lag: the base offset of the first segment that is younger than
+            min.compaction.lag.ms; None: no such segment.
     """
 
     last_stable_offset: int

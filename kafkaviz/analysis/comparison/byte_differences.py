@@ -125,7 +125,10 @@ def describe_batches(
 def describe_records(
     sides: Sequence[BatchSide], records: Sequence[Records]
 ) -> list[ByteDifference]:
-    """Returns the differences between records at equal offsets of batches with other bounds."""
+    """Returns the differences between records with equal offsets.
+
+    Use this if the batches begin or end at different offsets on the two sides.
+    """
     locations = pair(
         FileLocation(segment.log.name, int(row["position"]), len(batch))
         for segment, row, batch in sides

@@ -34,7 +34,7 @@ class OffsetRange(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordSet:
-    """The number of some records, and their offsets. Every offset in a range has a record."""
+    """The number and the offsets of some records. Every offset in a range has a record."""
 
     records: int = 0
     ranges: tuple[OffsetRange, ...] = ()  # the first MAX_RANGES
@@ -218,7 +218,7 @@ class BrokerComparison:
 
     @property
     def counts(self) -> dict[Relation, int]:
-        """The partitions per relation, the most harmless relation first."""
+        """The number of partitions per relation, the most harmless relation first."""
         counts = Counter(comparison.relation for comparison in self.partitions)
         return {relation: counts[relation] for relation in Relation if counts[relation]}
 

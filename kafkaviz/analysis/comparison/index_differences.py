@@ -71,9 +71,10 @@ class IndexComparison:
         common: the number of entries that both sides have.
         alone: the first MAX_SLOTS slots of entries that the other side lacks.
         alone_counts: the number of all such entries.
+        unwritten_slots: the number of slots after the last entry.
         contradicted: the slots of entries that contradict the batches.
-        intervals: index.interval.bytes as in the settings; the range that fits the entries if
-            these contradict it, or if it is unknown.
+        intervals: index.interval.bytes as in the settings. If unknown there, or contradicted by
+            the entries: the range that fits the entries.
         lookup: a comparison of lookups, if the entries of an .index differ.
     """
 
@@ -112,7 +113,9 @@ def compare_indexes(
 ) -> tuple[IndexComparison, ...]:
     """Returns a comparison for each differing index of two segments.
 
-    `is_per_append`: a release of either side wrote entries per append, not per batch.
+    Args:
+        known_intervals: index.interval.bytes in the settings of each side.
+        is_per_append: whether a release of either side wrote entries per append, not per batch.
     """
     kinds = [kind for kind in KINDS if not is_equal_index(getattr(a, kind), getattr(b, kind))]
     if not kinds:
@@ -185,8 +188,8 @@ def _compare(
 def _interval(side: _IndexSide, known: int | None) -> IntervalBounds:
     """Returns the index.interval.bytes with which the entries were probably written.
 
-    The setting `known` is ignored if two entries are closer than `known`, or more than twice as far
-    apart. One restart cannot cause such a gap.
+    The setting `known` is ignored if two entries are closer together than `known`, or more than
+    twice `known` apart. One restart cannot cause such a gap.
     """
     bounds = interval_bounds(side.batches, side.entries)
     if known is None:
@@ -301,8 +304,8 @@ def _is_prefix_of_batches(a: np.ndarray, b: np.ndarray) -> bool:
 def _has_long_gap(sides: _Sides, intervals: tuple[IntervalBounds, IntervalBounds]) -> bool:
     """Returns whether only one side has a gap that a restart cannot explain.
 
-    A restart makes a gap up to twice as long. Followers up to 3.9.0, and in 4.0.0, make longer gaps
-    by one entry per append of many batches.
+    A restart makes a gap up to twice as long. Followers up to 3.9.0, and in 4.0.0, make longer
+    gaps: they write one entry per append of many batches.
     """
     highs = [bounds.high_bytes for bounds in intervals if bounds.high_bytes is not None]
     if not highs or not all(len(side.batches) for side in sides):

@@ -150,7 +150,9 @@ def walk_truncation(
 ) -> FollowerTruncation:
     """Returns how a follower truncates its log when it starts to follow this leader.
 
-    `is_request`: it sends OffsetsForLeaderEpoch, as in 2.0 to 2.6, and no epoch with a fetch.
+    Args:
+        is_request: whether the follower sends OffsetsForLeaderEpoch, as in 2.0 to 2.6. Otherwise
+            it sends its epoch with a fetch.
     """
     leader_epoch = max(leader.latest, follower.latest) + 1
     is_empty = follower.log_end_offset <= follower.log_start_offset

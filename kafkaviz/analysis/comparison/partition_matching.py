@@ -46,7 +46,7 @@ class PartitionMatch:
 def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
     """Returns the matches for all partitions of both sides, ordered by name.
 
-    Of a partition in several log directories, those with equal names are matched first.
+    If a partition is in several log directories, those with equal names are matched first.
     """
     left = list(b)
     matches = []

@@ -82,6 +82,7 @@ class RecordAlignment:
         self.differences += differences[: max(0, room)]
 
     def set_end(self, side: int, stream: BatchStream) -> None:
+        """Stores a side's log end, newest timestamp and tail. All batches must have been taken."""
         self.end_offsets[side] = stream.next_offset
         self.newest_ms[side] = stream.max_timestamp_ms
         self.tails[side] = stream.tail
@@ -89,7 +90,10 @@ class RecordAlignment:
     def add_different(
         self, offsets: np.ndarray, epochs: tuple[int, int], *, is_damaged: bool = False
     ) -> None:
-        """Adds ascending offsets with different records, which are altered unless damaged."""
+        """Adds ascending offsets that both sides have with different records.
+
+        Records of a damaged batch do not count as altered.
+        """
         if not len(offsets):
             return
         self.different.add_offsets(offsets)

@@ -178,7 +178,10 @@ def compare_start(before: Broker, after: Broker, settings: Settings) -> StartCom
 
 
 def _recency(files: Mapping[str, FileInfo]) -> tuple[str, int]:
-    """Returns the metadata log's end, or else the newest mtime. The newer state has the larger."""
+    """Returns the end of the metadata log, or else the newest modification time.
+
+    The newer state of a directory has the larger value.
+    """
     logs = [name for name in files if name.startswith(f"{DIRECTORY}/") and name.endswith(".log")]
     if logs:
         return max(logs), files[max(logs)].size_bytes
@@ -215,8 +218,8 @@ def _doubtful_partitions(
 ) -> Mapping[str, bool]:
     """Returns the partitions in which some predicted steps cannot be judged.
 
-    True: the partition is in two log directories, so no step can be judged. False: the settings are
-    unknown, so no rebuilt index can be judged.
+    The key is the directory's name. True: the partition is in two log directories, so no step can
+    be judged. False: the settings are unknown, so no rebuilt index can be judged.
     """
     doubtful = {
         partition.directory: False

@@ -244,7 +244,10 @@ def implied_price_us(
 
     A log of S bytes has S / (I + a) entries, and a mean lookup reads (I + a) / 2b headers plus
     a constant. I is the interval, a is how much the mean distance of two entries exceeds the
-    interval, and b is the mean batch size. `spread` is their standard deviation divided by it.
+    interval, and b is the mean batch size.
+
+    Args:
+        spread: the standard deviation of the batch sizes divided by their mean.
     """
     overshoot = batch_bytes * (1 + spread**2) / 2
     return 1e6 * header_us * (interval_bytes + overshoot) ** 2 / (40 * 2**30 * batch_bytes)

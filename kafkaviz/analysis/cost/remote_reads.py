@@ -133,6 +133,7 @@ def remote_cost(
 
 
 def _remote_path(view: FileView) -> RemotePath | None:
+    """Returns the path in the store that a file is read from; None: not read from a store."""
     if not view.path or view.source != ON_DISK:
         return None
     mirrored_path = address.mirrored_file(view.path)

@@ -140,7 +140,11 @@ def open_log_view(
     as_is: bool = False,
     broker: Broker | None = None,
 ) -> LogView:
-    """Returns the log as a broker sees it after start-up. Raises CannotOpen without a .log."""
+    """Returns the log as a broker of that version sees it after start-up.
+
+    Raises:
+        CannotOpen: the partition has no .log.
+    """
     if not partition.live:
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     if as_is:

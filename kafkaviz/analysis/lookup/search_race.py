@@ -63,7 +63,8 @@ class SearchRace:
 
     Attributes:
         warm_from_slot: the first slot of the warm section. None: the index has no entries.
-        lagging: the searches (plain, warm) of a lagging reader for a target before the warm section
+        lagging: the searches (plain, warm) of a lagging reader, for a target before the warm
+            section. None: no such target.
     """
 
     kind: str
@@ -244,7 +245,11 @@ class WarmTargets:
 def warm_range(
     keys: slots.Column, first: int, last: int, entry_bytes: int, *, warm_bytes: int
 ) -> tuple[int, int] | None:
-    """Returns the first and last target in [first, last] whose search ends in the warm section."""
+    """Returns the first and the last target whose search ends in the warm section.
+
+    Such a target is from `first` to `last`, and above the first key of the warm section. Returns
+    None if none exists.
+    """
     if not len(keys):
         return None
     warm_from = slots.first_warm_slot(len(keys), entry_bytes, warm_bytes)
@@ -297,9 +302,10 @@ def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
 def _pick_target(
     targets: np.ndarray, is_candidate: np.ndarray, *preferred: np.ndarray, share: float = 1.0
 ) -> int | None:
-    """Returns a candidate in the first mask of `preferred` that has one, or any, or None.
+    """Returns one of the candidates, or None if there is none.
 
-    `share` 0 returns the first of these candidates, 1 the last, 0.5 the middle.
+    Each of `preferred` is a mask of targets. The first mask that has candidates limits the choice.
+    `share` 0 returns the first candidate, 1 the last, 0.5 the middle.
     """
     for is_preferred in (*preferred, np.ones(len(targets), bool)):
         rows = np.flatnonzero(is_candidate & is_preferred)

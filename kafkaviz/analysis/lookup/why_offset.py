@@ -46,7 +46,8 @@ class SegmentTimes:
     Attributes:
         end_offset: the base offset of the next segment, or else the end offset of the log.
         largest_ms: the largest timestamp, by which Kafka chooses the segment.
-        is_file_time: `largest_ms` is the .log's modification time, for want of time entries.
+        is_file_time: whether `largest_ms` is the .log's modification time, because there are no
+            time entries.
         fate: "searched", "older" (`largest_ms` is below the target) or "later" (Kafka searches an
             earlier segment).
         batches: the batches of the segment. None: the .log was not read.
@@ -67,7 +68,8 @@ class OffsetExplanation:
     Attributes:
         answer: the record that Kafka returns, or None.
         closest: the record whose time is nearest to the target. None: no record was decoded.
-        older_batches: the number of batches after the answer with only older records.
+        older_batches: the number of batches after the answer with only records older than the
+            target.
         faults: faults in batches near the target. Kafka may not read these batches.
     """
 

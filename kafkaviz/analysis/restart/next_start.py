@@ -64,8 +64,10 @@ def predict_restart(
     Reads the whole .log of each segment that start-up recovers, and little of other files.
 
     Args:
-        find_config: None: as the settings in the broker's files.
-        on_recovered: called with the directory, the base offset and a RecoveredSegment of each.
+        find_config: returns the settings of a partition's log. None: use the settings in the
+            broker's files.
+        on_recovered: called for each recovered segment, with its directory, its base offset and a
+            RecoveredSegment.
 
     Raises:
         CannotOpen: a file cannot be read.
@@ -182,9 +184,12 @@ def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = No
 
 
 def own_files(broker: Broker) -> OwnFiles:
-    """Returns the files outside partition directories that start-up reads in a log directory.
+    """Returns the files outside partition directories that start-up reads.
 
-    Raises CannotOpen if a necessary file cannot be read.
+    The broker must have only one log directory.
+
+    Raises:
+        CannotOpen: a necessary file cannot be read.
     """
     checkpoint_names = small_files.CHECKPOINT_WAY_OUTS
     limits = {names.META_PROPERTIES: file.PROPERTIES_BYTES, names.BOOTSTRAP: BOOTSTRAP_BYTES}
@@ -431,7 +436,8 @@ def stray_reason(
 def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
     """Returns whether this node may be the only controller, with its metadata log lost.
 
-    False if partitions may be missing too: the log may be in a directory that was not opened.
+    Returns False if partitions may be missing too: the metadata log may then be in a log directory
+    that was not opened.
     """
     if image.topic_ids or image.problems or list(image.voters) not in ([], [broker.node_number]):
         return False

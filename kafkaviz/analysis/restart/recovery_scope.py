@@ -51,8 +51,8 @@ def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> Recover
 def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
     """Returns whether start-up recovers a segment because of an index.
 
-    Not if kafkaviz cannot read an index, because the broker may be able to read it, and not if an
-    index makes start-up fail, because nothing is recovered then.
+    Returns False if kafkaviz cannot read an index, because the broker may be able to read it.
+    Returns False if an index makes start-up fail, because nothing is recovered then.
     """
     try:
         return distrust_reason(segment, behaviour) is not None

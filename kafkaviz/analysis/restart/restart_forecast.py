@@ -118,8 +118,9 @@ class RecoveryReads:
     def seconds(self, bytes_per_second: float) -> tuple[float, float]:
         """Returns the shortest and the longest time to read these files, in seconds.
 
-        Longest: all threads together read `bytes_per_second`. Shortest: each thread does, and reads
-        whole logs. If `threads` is None, there are as many as logs.
+        Longest: all threads together read `bytes_per_second`. Shortest: each thread reads
+        `bytes_per_second`, and one thread reads each log. If `threads` is None, there are as many
+        threads as logs.
         """
         shared_bytes = self.log_bytes / self.threads if self.threads else 0
         shortest = max(shared_bytes, self.largest_log_bytes)

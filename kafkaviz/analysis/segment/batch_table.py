@@ -125,6 +125,7 @@ class BatchTable:
 
     @property
     def known_ms(self) -> tuple[int, int] | None:
+        """The smallest and the largest timestamp; None: no batch has a timestamp."""
         whole_blocks = self.count // self.block_rows
         parts = self.blocks[:whole_blocks], summarize_blocks(self.block(whole_blocks))
         oldest_ms = min(int(part["oldest_ms"].min(initial=NO_MS)) for part in parts)

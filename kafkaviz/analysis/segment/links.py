@@ -96,6 +96,10 @@ class Links:
         return slots
 
     def search_slots(self, batches: BatchTable, first: int, stop: int) -> np.ndarray:
+        """Returns the slot at which the search for each batch's first offset starts.
+
+        The slot is NONE if the search starts at byte 0.
+        """
         least_offset = int(batches.row(first - 1)["last_offset"]) + 1 if first else self.base_offset
         return self.search_slots_of(batches.window(first, stop), least_offset)
 
@@ -182,7 +186,12 @@ class LinkBuilder(BatchObserver[Links]):
         return self.links_of(np.ones(len(self._entries), bool), np.ones(len(self._times), bool))
 
     def links_of(self, is_entry: np.ndarray, is_time: np.ndarray) -> Links:
-        """Returns the links of the entries in two masks: of offset entries, and of time entries."""
+        """Returns the links between the selected entries and the batches.
+
+        Args:
+            is_entry: a mask of the offset entries, shape (m,).
+            is_time: a mask of the time entries, shape (k,).
+        """
         entries = self._entries[is_entry]
         times = self._times[is_time]
         entry_batch = self._entry_batch[is_entry]
@@ -271,8 +280,11 @@ def aims_of(
 ) -> np.ndarray:
     """Returns the Aim of each entry in an .index.
 
-    `is_start` says whether a batch starts at the position of each entry. `homes` has, as BATCH_REF,
-    the first batch whose last offset is at or above its key. The batches end at `end_position`.
+    Args:
+        entries: log.segment.OFFSET_ENTRY.
+        is_start: whether a batch starts at the position of each entry.
+        homes: the first batch whose last offset is at or above each entry's key, as BATCH_REF.
+        end_position: the end of the last batch.
     """
     keys = entries["offset"]
     positions = entries["position"]

@@ -227,10 +227,13 @@ class SweepParts:
     def scaled(self, log_bytes: int, segments: int, first_lookups: int = 0) -> "SweepParts":
         """Estimates the sums for a whole log from some windows (parts) of the log.
 
-        Batches after the last entry of a window do not count for the entries per batch, because the
-        window may end between two entries. The log has `segments` segments with a batch.
-        `first_lookups` of first batches of windows do not count: a window lacks the entry before
-        it, so they read too few headers.
+        The batches after the last entry of a window do not count for the number of entries per
+        batch, because the window may end between two entries.
+
+        Args:
+            segments: the number of the log's segments with a batch.
+            first_lookups: the number of lookups of first batches of windows. They do not count,
+                because a window lacks the entry before it, so these lookups read too few headers.
         """
         if not self.log_bytes:
             return self
@@ -265,7 +268,8 @@ def scale_counts(
     """Returns histograms with all counts multiplied by a factor.
 
     Rounds the cumulative sums, not each count, so that rounding errors do not add up. From each
-    histogram, `first_lookups` lookups of one header are left out, and all other counts are raised.
+    histogram, `first_lookups` lookups that read one header are left out. All other counts are
+    raised to keep the total.
     """
     lengths = np.diff(starts)
     is_one = np.arange(len(counts)) == np.repeat(starts[:-1] + 1, lengths)

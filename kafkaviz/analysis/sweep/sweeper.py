@@ -46,7 +46,10 @@ FOLLOWER_APPEND_BYTES = 1 << 20  # a follower appends up to replica.fetch.max.by
 
 
 def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
-    """Returns the TARGETS of each batch for every offset. `is_end`: the segment ends with them."""
+    """Returns an array of TARGETS, one row per batch, for a lookup of every offset.
+
+    `batches` is an array of format.batch.BATCH. `is_end`: these are the segment's last batches.
+    """
     base, last = (batches[name].astype(np.int64) for name in ("base_offset", "last_offset"))
     reads_next = (base != last) & by_base_offset
     reads_next[-1:] &= not is_end

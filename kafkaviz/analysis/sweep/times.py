@@ -74,8 +74,9 @@ class Columns:
     Attributes:
         sizes: an array of SIZES, one row per batch.
         newest_ms: the largest timestamp up to each batch.
-        targets_ms: the first timestamps of the batches, ascending, without those that compaction
-            has replaced, or that are above the largest timestamps of all batches.
+        targets_ms: the first timestamps of the batches, ascending. Left out are batches without a
+            timestamp, those whose first timestamp compaction has replaced, and those whose first
+            timestamp is above the largest timestamps of all batches.
     """
 
     sizes: np.ndarray

@@ -94,7 +94,8 @@ class RemoteRetention:
 
     Attributes:
         limits: the limits of the complete log, local and remote.
-        local_bytes: the size of the local segments that are not uploaded.
+        local_bytes: the size of the local segments that are not uploaded. retention.bytes limits
+            `local_bytes` plus `remote_bytes`.
         remote_bytes: the size of the remote segments, without those that Kafka does not count.
         next_log_start: the log start offset that the pass sets. None: it stays the same.
         doubled_segments: the first offsets of segments that this pass keeps, but a new leader
@@ -120,7 +121,10 @@ class RemoteRetention:
 
 
 def remote_retentions(plan: CheckPlan, state: TieredState) -> tuple[RemoteRetention, ...]:
-    """Returns the next pass over each log with metadata; () if part of that could not be read."""
+    """Returns the result of the next retention pass per topic-partition with metadata and a log.
+
+    Returns an empty tuple if part of the metadata could not be read.
+    """
     if not state.is_metadata_whole:
         return ()
     retentions = []

@@ -102,7 +102,8 @@ class UploadFacts:
         segments: the local segments, by base offset. The last segment is active.
         snapshots: the offsets in the names of the producer snapshots.
         epochs: pairs (leader epoch, first offset) in leader-epoch-checkpoint. None: unreadable.
-        last_stable_offset: not above the high watermark in the checkpoint. None: it has none.
+        last_stable_offset: the last stable offset or the high watermark in the checkpoint,
+            whichever is smaller. None: no checkpoint has a high watermark.
         highest_remote_offset: the last uploaded offset. -1: nothing is uploaded. None: unknown.
     """
 
@@ -435,7 +436,11 @@ def _decide(
 
 
 def _lagging_segments(facts: UploadFacts, rules: UploadRules) -> set[int]:
-    """Returns the base offsets of segments that isEligibleForUpload of 4.4.0 lets wait."""
+    """Returns the base offsets of segments whose upload must wait.
+
+    They wait for remote.copy.lag.ms or remote.copy.lag.bytes. The rule is isEligibleForUpload of
+    4.4.0.
+    """
     if rules.lag_ms == 0 or rules.lag_bytes == 0:
         return set()
     first_offset = facts.log_start_offset

@@ -140,7 +140,8 @@ class FetchedBatch:
         first_offset: the first offset that the consumer uses. A fetch returns whole batches, so the
             first batch may begin below the fetch offset.
         producer_id: -1 if the batch has no producer id.
-        newly_aborted: the returned transactions that begin up to here, without those listed before.
+        newly_aborted: the returned transactions that begin at or below `last_offset` and are not
+            in `newly_aborted` of an earlier batch.
         ends: whether this batch is a commit or an abort marker; None for other batches.
     """
 
@@ -195,7 +196,7 @@ class CommittedFetch:
 
     @property
     def delivered(self) -> tuple[tuple[int, int], ...]:
-        """The ranges (first, last) of records that reach the application."""
+        """The ranges (first offset, last offset) of records that reach the application."""
         return self._ranges(BatchFate.DELIVERED)
 
     @property
@@ -426,7 +427,10 @@ def count_offsets(runs: Iterable[OffsetRun]) -> Mapping[OffsetFate, int]:
 def read_runs(
     segment: Segment, transactions: PartitionTransactions, first_offset: int, end_offset: int
 ) -> tuple[OffsetRun, ...]:
-    """Returns how a consumer treats each offset; () if the last stable offset is unknown."""
+    """Returns how a consumer treats each offset in a range, as OffsetRuns without gaps.
+
+    The result is empty if the last stable offset is unknown.
+    """
     if transactions.last_stable_offset is None:
         return ()
     builder = _RunBuilder(first_offset)

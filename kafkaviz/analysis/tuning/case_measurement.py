@@ -71,7 +71,10 @@ class MeasureOptions(TypedDict, total=False):
 
 
 def _start_evidence(windows: Sequence[LogWindow]) -> dict[int, "_WindowEvidence"]:
-    """Returns observers of the windows of the largest segments, by the number of the window."""
+    """Returns the observers that infer index.interval.bytes, by the number of their window.
+
+    Only windows of the largest `SAMPLE_SEGMENTS` segments get an observer.
+    """
     logs = {window.segment.log for window in windows if window.segment.index}
     largest = sorted(logs, key=lambda log: log.size_bytes, reverse=True)[:SAMPLE_SEGMENTS]
     evidence = {}
@@ -103,9 +106,10 @@ def current_interval(
 ) -> tuple[int, str | Message, bool]:
     """Returns index.interval.bytes, its source, and whether an append gets at most one entry.
 
-    An unknown setting is inferred from `bounds`; without a high end, it is Kafka's default. A
-    default outside `bounds` is inferred too, because the log was probably copied without its
-    settings, unless an append gets at most one entry.
+    The interval is inferred from `bounds` if the setting is unknown. If `bounds` have no high end,
+    Kafka's default is used instead. The interval is also inferred if the setting is Kafka's default
+    but outside `bounds`, because the log was probably copied without its settings. Exception: if an
+    append gets at most one entry, the default stays.
     """
     low = bounds.low_bytes
     high = bounds.high_bytes
@@ -144,6 +148,7 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
 
 
 def _untrimmed_bytes(segment: LogSegment) -> int | None:
+    """Returns the bytes of the larger index if both are still preallocated, else None."""
     segment = replace(segment)  # the original would keep the entries in memory
     if (
         segment.index
@@ -362,15 +367,15 @@ def _rebased_indexes(window: LogWindow) -> tuple[np.ndarray, np.ndarray] | None:
     return _rebased(window, window.offset_entries()), window.time_entries()
 
 
+def _rebased_batches(window: LogWindow) -> Iterator[np.ndarray]:
+    return (_rebased(window, batches) for batches in window.batches())
+
+
 def _rebased(window: LogWindow, rows: np.ndarray) -> np.ndarray:
     if window.start:
         rows = rows.copy()
         rows["position"] -= window.start
     return rows
-def _rebased_batches(window: LogWindow) -> Iterator[np.ndarray]:
-    return (_rebased(window, batches) for batches in window.batches())
-
-
 
 
 def _read_chunks(window: LogWindow, report_share: Callable[[float], None]) -> Iterator[np.ndarray]:

@@ -121,7 +121,10 @@ def log_round(
 
 
 def log_rounds(source: TuningSource) -> tuple[LogRound, ...]:
-    """Returns a `LogRound` per log with a batch, with as many bytes as were measured."""
+    """Returns a `LogRound` for each log with a batch.
+
+    If only parts of the logs were measured, the rounds together have as many bytes as these parts.
+    """
     logs = source.total.logs or ()
     sample = source.total.sample
     most_batches = max(1000, MAX_BATCHES // max(1, len(logs)))
@@ -170,8 +173,10 @@ def _close_segments(
 ) -> int:
     """Fills `segments`, and returns how many were closed; -1 if Kafka throws at an append.
 
-    `scans` has one row, the state of the scan from one lookup to the next: a lookup that starts at
-    the same index entry as the lookup before reads only the headers that follow.
+    Args:
+        scans: one row, which keeps the state of the scan from one lookup to the next. A lookup that
+            starts at the same index entry as the lookup before reads only the headers that follow.
+        segments: rows to fill, all zero.
     """
     limit = settings[0]
     scan = scans[0]

@@ -47,6 +47,7 @@ class LogWindow:
         return self.size_bytes == self.segment.log.size_bytes
 
     def batches(self) -> Iterator[np.ndarray]:
+        """Yields the batches before any damage as arrays of format.batch.BATCH."""
         yield from self.segment.scan(
             self.start, self.stop, fill_wrapper_fields=self.segment.fills_wrapper_fields
         )

@@ -43,8 +43,10 @@ class LogMeasurement:
         sizes: an array of SIZES for each segment, for the bootstrap.
         spread: the standard deviation of the batch sizes divided by their mean.
         single_share: the share of data batches with one record.
-        bytes_per_s: bytes written per second of record time; None if no record time passes.
-        followers: `parts` with the indexes that a follower writes; None if as the leader's.
+        bytes_per_s: bytes written per second of record time; None if all batches have the same
+            largest timestamp.
+        followers: `parts` with the indexes that a follower writes; None for releases in which
+            followers write the same indexes as the leader.
         index_cost: the cost of lookups in the existing indexes; None for a workload.
         one_read_share: the share of batches of magic 0 and 1.
         empty_segments: the number of segments without a batch, which `parts` does not count.
@@ -75,7 +77,10 @@ class LogMeasurement:
     def scaled(self, log_bytes: int, segments: int, windows_inside: int) -> "LogMeasurement":
         """Returns an estimate for whole logs from this measurement of parts of the logs (windows).
 
-        `segments` have a batch. `windows_inside` do not begin at the start of a .log.
+        Args:
+            log_bytes: the size of the whole logs.
+            segments: the number of segments with a batch.
+            windows_inside: the number of windows that do not begin at the start of a .log.
         """
         first_lookups = windows_inside if windows_inside < self.parts.batches else 0
         return replace(
@@ -139,7 +144,10 @@ class CurrentConfig:
 
     @property
     def assumed_settings(self) -> tuple[str, ...]:
-        """The settings but index.interval.bytes for which Kafka's default is assumed."""
+        """Names of the settings for which Kafka's default is assumed.
+
+        index.interval.bytes is never among them.
+        """
         return tuple(
             name
             for name in self.unknown_settings
@@ -153,9 +161,10 @@ class MeasurementBuilder:
 
     Attributes:
         extra_intervals: intervals to measure in addition to sweep.INTERVALS, including today's.
-        per_append: whether to measure a follower's indexes too, with one entry per append.
-        by_append: whether the measured log itself has one entry per append. The batches must have
-            the append's number, as in a workload.
+        per_append: whether to measure the indexes of a follower too, in which an append gets at
+            most one entry.
+        by_append: whether an append gets at most one entry in the measured log itself. The batches
+            must have the append's number, as in a workload.
         current_interval_bytes: today's interval; None for a workload, which has no indexes.
     """
 
@@ -187,8 +196,8 @@ class MeasurementBuilder:
         Args:
             chunks: arrays of format.batch.BATCH, or of appends.INCOMING for a workload.
             indexes: OFFSET_ENTRY and TIME_ENTRY of log.segment; None if an index is missing.
-            report_share: called with the finished share of the work, from 0.8 on; the reading of
-                `chunks` is below.
+            report_share: called with the finished share of the work, from 0.8 on. Shares below 0.8
+                are for the reading, which `chunks` can report.
             observers: further objects that get every batch.
         """
         segment = self._measure(chunks, indexes, report_share, observers)

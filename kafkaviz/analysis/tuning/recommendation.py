@@ -86,7 +86,10 @@ class Reason:
 
 
 def index_differs(measurement: LogMeasurement) -> bool:
-    """Returns whether existing indexes differ from a replay more than a few restarts explain."""
+    """Returns whether the existing indexes have far more or fewer entries than a replay.
+
+    Differences that a few restarts explain do not count.
+    """
     cost = measurement.index_cost
     return cost is not None and (cost.gaps.is_coarse or cost.gaps.is_dense)
 
@@ -279,8 +282,12 @@ def recommend_broker(
 ) -> Recommendation:
     """Returns the recommendation for a broker's default interval.
 
-    If those of the topics with a batch (`by_topic`) differ from each other or from that for all
-    batches (`total`), the broker keeps its default, and topics get their own setting.
+    If the topics' recommendations differ from each other or from `total`, the broker keeps its
+    default, and each topic that should change gets its own setting.
+
+    Args:
+        by_topic: the recommendations of all topics with a batch.
+        total: the recommendation for the batches of all topics together.
     """
     choices = {(answer.verdict, answer.value) for answer in by_topic.values()}
     if len(choices) <= 1 and (total.verdict, total.value) in choices:

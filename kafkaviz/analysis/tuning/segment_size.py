@@ -164,7 +164,10 @@ class SegmentSizeAdvice:
 def advise_segment_sizes(
     source: TuningSource,
 ) -> tuple[dict[str, SegmentSizeAdvice], SegmentSizeAdvice]:
-    """Returns the advice per topic, by name, and for all together. A broker keeps its default."""
+    """Returns the advice for each topic, by name, and the advice for all topics together.
+
+    A broker always keeps its default, because the right size depends on each topic's retention.
+    """
     own_segments = sum(_live_segments(case) for case in source.cases)
     segments = max(own_segments, source.broker_segments or 0)
     by_name = {case.name: advise_segment_size(case, segments) for case in source.cases}

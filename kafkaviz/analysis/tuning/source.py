@@ -88,7 +88,11 @@ def open_workload(target: str, version: str | None, overrides: dict[str, str]) -
 
 
 def _segment_rows(plan: SimulationPlan) -> Iterator[tuple[int, np.ndarray]]:
-    """Yields each segment's number with batches that the plan writes to it (appends.INCOMING)."""
+    """Yields each segment's number with batches that the plan writes to it (appends.INCOMING).
+
+    Raises:
+        KafkavizError: Kafka would throw at an append. The message has Kafka's exception.
+    """
     run = simulation.Run(plan, DiscardedLogs())
     number = 0
     for chunk in plan.chunks():
@@ -133,7 +137,11 @@ def open_source(
 
 
 def _split_topic(path: Path) -> tuple[Path, str | None]:
-    """Splits BROKER/TOPIC; other paths have the topic None. A path in an archive is unpacked."""
+    """Splits a path such as BROKER/TOPIC: returns the broker directory and the topic.
+
+    For any other path, returns the path and None. For a path inside an archive, returns the path
+    of the unpacked file and None.
+    """
     path = file.absolute_path(path)
     try:
         archive.refresh(path)

@@ -54,7 +54,11 @@ def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
 
 
 def setting_headline(name: str, current: int, value: int, *, is_known: bool) -> Message:
-    """Returns a message saying that a setting stays or changes. Its value is known or assumed."""
+    """Returns a message saying that a setting stays or changes.
+
+    Args:
+        is_known: whether the current value is known; otherwise it is assumed.
+    """
     if current == value:
         key = "keep" if is_known else "no_change_unknown"
         return message(f"tuning_answer.{key}", name=name, value=value)
@@ -289,7 +293,8 @@ def describe_segment_numbers(numbers: SegmentNumbers) -> Message:
 def alter_line(name: str, value: object, topic: str | None) -> str:
     """Returns the kafka-configs.sh command that changes a setting of a topic.
 
-    If `topic` is None, it changes the brokers' default, by their own name of the setting.
+    If `topic` is None, the command changes the default of all brokers. Brokers use another name
+    for the setting, such as log.index.interval.bytes.
     """
     entity = f"topics --entity-name {topic}" if topic is not None else "brokers --entity-default"
     setting_name = name if topic is not None else TOPIC_SETTINGS[name].broker_names[0][0]
