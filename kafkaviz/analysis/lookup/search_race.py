@@ -112,7 +112,10 @@ def race(
 ) -> SearchRace:
     """Runs both searches of a SearchRace in an index, for an offset or a timestamp in ms.
 
-    `entries` limits the index to its first entries. Lessons use a small `warm_bytes`.
+    Args:
+        warm_bytes: the size of the warm section. Lessons use less than 8192 to show small indexes.
+        entries: how many of the first entries to use. None: all.
+        lagging_target: the target of a lagging reader. None: no such reader.
     """
     if kind == TIME:
         keys = KeyColumn(segment.time_slots["timestamp_ms"][:entries], 0)

@@ -59,7 +59,7 @@ def judge(
 ) -> Hold:
     """Returns whether an open transaction hangs, and when its coordinator will abort it.
 
-    `partition` is its name, such as "payments-0". `states` are from `read_states`. The newest time
+    `partition` is a name, such as "payments-0". `states` are from `read_states`. The newest time
     in the opened files (`newest_ms`) is the present.
     """
     open_ms = None

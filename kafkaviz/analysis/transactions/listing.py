@@ -97,7 +97,10 @@ class Transaction:
 
 
 def abort_command(partition: str, first_offset: int) -> str:
-    """Returns the command that aborts a hanging transaction on brokers since 3.0."""
+    """Returns the command that aborts a hanging transaction on brokers since 3.0.
+
+    `partition` is the name of a partition directory, such as "payments-0".
+    """
     return f"{_abort_partition(partition)} --start-offset {first_offset}"
 
 
@@ -105,8 +108,8 @@ def abort_command_before_3_0(partition: str, producer: np.void) -> str:
     """Returns the command that aborts a hanging transaction on brokers before 3.0.
 
     The command is a tool of Kafka 3.0. It must name the producer, because an older broker cannot
-    find it by the first offset. `producer` is a row of producer_snapshot.PRODUCER. The command has
-    epoch 0 if its coordinator epoch is unknown.
+    find the producer by the first offset. `producer` is a row of producer_snapshot.PRODUCER. If its
+    coordinator epoch is unknown, the command has epoch 0.
     """
     coordinator_epoch = max(0, int(producer["coordinator_epoch"]))
     return (
