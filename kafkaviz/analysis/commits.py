@@ -249,7 +249,10 @@ def _add_record(
     fate: CommitFate,
     match: np.void,
 ) -> None:
-    """Adds a record to its group. `fate` does not say whether a later record replaces it."""
+    """Adds a record, which `match_keys` found at `match`, to its group.
+
+    `fate` does not say whether a later record replaces this record.
+    """
     if record.type is None or record.key is None or record.problem is not None:
         return
     name = record.key.get("group", record.key.get("groupId"))
@@ -269,22 +272,27 @@ def _add_record(
     partition_commits = group.commits_by_partition.setdefault(
         (record.key["topic"], record.key["partition"]), _PartitionCommits()
     )
+    commit = _commit(record, fate, match)
+    partition_commits.count += 1
+    partition_commits.commits.append(commit)
+    if counts:
+        partition_commits.current = None if record.is_tombstone else commit
+
+
+def _commit(record: CoordinatorRecord, fate: CommitFate, match: np.void) -> Commit:
     values = record.value or {}
     epoch = values.get("leaderEpoch", -1)
     topic_id = values.get("topicId", ZERO_UUID)
-    commit = Commit(
+    is_deletion = record.is_tombstone and fate == CommitFate.CURRENT
+    return Commit(
         at_offset=int(match["offset"]),
         timestamp_ms=values.get("commitTimestamp", int(match["timestamp_ms"])),
         offset=values.get("offset"),
         leader_epoch=epoch if epoch >= 0 else None,
         topic_id=None if topic_id == ZERO_UUID else topic_id,
         metadata=values.get("metadata", ""),
-        fate=CommitFate.DELETION if record.is_tombstone and counts else fate,
+        fate=CommitFate.DELETION if is_deletion else fate,
     )
-    partition_commits.count += 1
-    partition_commits.commits.append(commit)
-    if counts:
-        partition_commits.current = None if record.is_tombstone else commit
 
 
 def _committed_partition(
