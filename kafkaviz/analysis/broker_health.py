@@ -471,7 +471,9 @@ def health_object(health: Health) -> dict:
             "because": str(health.assumed_release.reason),
             **unknown_release,
         },
-        "log_directories": list(map(_directory_object, health.broker.single_directories)),
+        "log_directories": [
+            _directory_object(single) for single in health.broker.single_directories
+        ],
         "findings": to_json_object(health.findings),
         "restart": restart
         and {

@@ -364,9 +364,6 @@ def finding(
     consequence is that for the newest release.
     """
     row = CODES[code]
-    reaction = row.consequence
-    if row.earlier_behaviour and release and not row.earlier_behaviour[0].applies_to(release):
-        reaction = row.earlier_behaviour[1]
     return Finding(
         code=code,
         severity=row.severity,
@@ -376,11 +373,17 @@ def finding(
         length=length,
         message=message,
         evidence=evidence,
-        consequence=consequence or reaction,
+        consequence=consequence or _consequence(row, release),
         next_step=next_step or row.next_step,
         reference=row.reference,
         log_directory=log_directory,
     )
+
+
+def _consequence(row: Code, release: Release) -> Message:
+    if row.earlier_behaviour and release and not row.earlier_behaviour[0].applies_to(release):
+        return row.earlier_behaviour[1]
+    return row.consequence
 
 
 def with_cause(code: str, text: Message, release: Release) -> Message:
@@ -409,8 +412,13 @@ def sort_key(finding: Finding) -> tuple:
 def place_key(
     severity: str, directory: str | None, file: str | None, position: int | None, code: str
 ) -> tuple:
-    start = -1 if position is None else position
-    return SEVERITIES.index(severity), natural_sort_key(directory or ""), file or "", start, code
+    return (
+        SEVERITIES.index(severity),
+        natural_sort_key(directory or ""),
+        file or "",
+        -1 if position is None else position,
+        code,
+    )
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:

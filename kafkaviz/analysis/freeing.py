@@ -254,8 +254,12 @@ def _is_certain(
     if segment.state == "size":
         return bytes_key in GIVEN_SOURCES
     is_old = segment.until_ms is not None and segment.until_ms < clock_ms
-    is_by_record = segment.state == "time" and segment.age.counted_by == "record"
-    return is_old and is_by_record and ms_key in GIVEN_SOURCES
+    return (
+        segment.state == "time"
+        and ms_key in GIVEN_SOURCES
+        and segment.age.counted_by == "record"
+        and is_old
+    )
 
 
 def _segment_files(partition: Partition, bases: Collection[int]) -> Iterator[FileUse]:
@@ -269,7 +273,11 @@ def _segment_files(partition: Partition, bases: Collection[int]) -> Iterator[Fil
 
 
 def _deletable_files(files: Sequence[FileUse]) -> Iterator[FileUse]:
-    """Yields the deletable files. If there is a .swap file, start-up needs the LEFTOVER files."""
+    """Yields the deletable files of a partition.
+
+    Files with `Use.LEFTOVER` are left out if there is a .swap file, because the next broker
+    start-up then needs them.
+    """
     has_swap = any(file_use.info.name.endswith(".swap") for file_use in files)
     for file_use in files:
         if file_use.use in KINDS and not (has_swap and file_use.use == Use.LEFTOVER):

@@ -12,7 +12,6 @@ KafkaMetadataLog.maybeClean (3.9). The class is called KafkaRaftLog since 4.1.
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from kafkaviz.errors import CorruptBytes, KafkavizError
@@ -132,7 +131,7 @@ def _is_older(snapshot: MetadataSnapshot, moment_ms: int) -> bool:
 
 
 def _snapshot_timestamp(snapshot: LogSegment) -> int | None:
-    with suppress(KafkavizError, CorruptBytes):
+    try:
         first = next(iter(snapshot.scan()), None)
         if first is None or not len(first):
             return None
@@ -140,15 +139,20 @@ def _snapshot_timestamp(snapshot: LogSegment) -> int | None:
         if record is None:
             return None
         decoded = control.decode(record.key, record.value)
-        if decoded.type is ControlType.SNAPSHOT_HEADER:
-            return decoded.values["lastContainedLogTimestamp"]
-    return None
+    except (KafkavizError, CorruptBytes):
+        return None
+    if decoded.type is not ControlType.SNAPSHOT_HEADER:
+        return None
+    return decoded.values["lastContainedLogTimestamp"]
 
 
 def broker_metadata_retention(
     broker: Broker, settings: Settings, now_ms: int
 ) -> MetadataRetention | None:
-    """Returns the result of a retention pass. None: no metadata log, or a limit is unknown."""
+    """Returns the result of a retention pass over a broker's metadata log at `now_ms`.
+
+    Returns None if the broker has no metadata log, or if a limit is unknown.
+    """
     partition = find_partition(broker)
     limits = [settings.find("", f"metadata.max.retention.{unit}") for unit in ("bytes", "ms")]
     if partition is None or not partition.live or not all(limit.is_known for limit in limits):

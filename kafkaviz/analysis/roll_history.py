@@ -42,8 +42,14 @@ from kafkaviz.simulate.writer.rolled_log import RolledSegment
 # segments to compare with on each side: enough to see a pattern, few enough to read quickly
 NEIGHBOURS = 40
 POINTS = 48  # points per segment: a line of a few hundred pixels has no room for more
-FILL: np.dtype = np.dtype(  # the state of a segment after an append
-    [(name, "i8") for name in ("at_ms", "log_bytes", "waited_ms", "offset_entries", "time_entries")]
+FILL: np.dtype = np.dtype(
+    [  # the state of a segment after an append
+        ("at_ms", "i8"),
+        ("log_bytes", "i8"),
+        ("waited_ms", "i8"),
+        ("offset_entries", "i8"),
+        ("time_entries", "i8"),
+    ]
 )
 APPEND: np.dtype = np.dtype(
     [
@@ -129,7 +135,8 @@ class RollHistory:
     config: LogConfig
     # limits that were inferred from the rolls, by setting name
     inferred_limits: Mapping[str, InferredLimit] = field(default_factory=dict)
-    batches: int | None = None  # the number of batches in a simulated log; None: on disk
+    # the number of batches in a simulated log; None: the partition is on disk
+    batches: int | None = None
 
     @property
     def log_bytes(self) -> int:

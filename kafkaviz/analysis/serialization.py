@@ -73,7 +73,9 @@ def _reader(value_type: Any) -> Callable[[Any], Any]:
     if value_type is Message:
         return Message.from_json
     if is_dataclass(value_type):
-        field_readers = tuple((name, _reader(kind)) for name, kind in _fields(value_type))
+        field_readers = tuple(
+            (name, _reader(field_type)) for name, field_type in _fields(value_type)
+        )
         return lambda plain: value_type(
             **{
                 name: read_field(item)

@@ -171,9 +171,10 @@ class _DirectoriesCheck:
             yield self._finding(code, text, evidence, partition, consequence=consequence)
 
     def _takes_over(self, partition: Partition) -> bool:
-        """Returns whether start-up will put a -future replica into use.
+        """Returns whether broker start-up will put a -future replica into use.
 
-        True in the log directory assigned by the cluster (LogManager.recoverAbandonedFutureLogs).
+        True if the cluster assigned the replica to its log directory
+        (LogManager.recoverAbandonedFutureLogs).
         """
         assigned = None if self._image.problems else self._assigned_directory(partition)
         directory = self._broker.directory_of(partition)
@@ -280,8 +281,10 @@ def check_missing_partitions(check_plan: CheckPlan) -> Iterator[Finding]:
         partitions = broker.partitions_in(directory)
         if _is_unknown(image) and len(traces) > len(partitions):
             largest = max(traces.items(), key=lambda item: item[1].offset)
-            missing = state.partial_copy_finding(len(traces), len(partitions), *largest, release)
-            yield replace(missing, log_directory=directory.text)
+            partial_copy = state.partial_copy_finding(
+                len(traces), len(partitions), *largest, release
+            )
+            yield replace(partial_copy, log_directory=directory.text)
             continue
         for key in sorted(traces):
             reason = _why_expected(directory, key, image)

@@ -40,6 +40,7 @@ LEFTOVERS = {"deleted": "leftover-deleted", "cleaned": "leftover-cleaned", "swap
 def check_partition(
     partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
+    """Yields the findings about files other than .log, .index and .timeindex."""
     yield from aborted_transactions.check_partition(summaries, facts)
     yield from _check_snapshots(partition, summaries, facts)
     yield from _check_leader_epochs(partition, summaries, facts)
@@ -93,13 +94,16 @@ def _check_leader_epochs(
         yield unreadable_files.file_finding(LEADER_EPOCHS, fault, facts)
         return
     for (epoch, start), (next_epoch, next_start) in pairwise(epochs):
-        if next_epoch > epoch and next_start > start:
-            continue
-        text = message(
-            "finding.epoch_follows", later=next_epoch, start=next_start, epoch=epoch, before=start
-        )
-        yield _epoch_finding(text, Evidence(text, message("evidence.growing_epochs")), facts)
-        return
+        if next_epoch <= epoch or next_start <= start:
+            text = message(
+                "finding.epoch_follows",
+                later=next_epoch,
+                start=next_start,
+                epoch=epoch,
+                before=start,
+            )
+            yield _epoch_finding(text, Evidence(text, message("evidence.growing_epochs")), facts)
+            return
     yield from _compare_with_log(epochs, summaries, facts)
 
 

@@ -61,13 +61,18 @@ def _anomaly_finding(
     elif name == "unit":
         code = "timestamp-unit-suspect"
         unit, divisor = next((unit, divisor) for least, unit, divisor in UNITS if time_ms >= least)
-        meant_ms = time_ms // divisor if divisor else time_ms * 1000
+        corrected_ms = time_ms // divisor if divisor else time_ms * 1000
         text = message(
-            "finding.suspect_unit", n=count, unit=unit, time=time_ms, where=where, moment=meant_ms
+            "finding.suspect_unit",
+            n=count,
+            unit=unit,
+            time=time_ms,
+            where=where,
+            moment=corrected_ms,
         )
         found_text = message("evidence.as_milliseconds", time=time_ms, moment=time_ms)
-        expected = message("evidence.number", n=meant_ms)
-        evidence = Evidence(found_text, expected, f"{time_ms:016x}", f"{meant_ms:016x}")
+        expected = message("evidence.number", n=corrected_ms)
+        evidence = Evidence(found_text, expected, f"{time_ms:016x}", f"{corrected_ms:016x}")
     elif name == "late":
         code = "timestamps-out-of-order"
         late_ms = anomaly.reference_ms - time_ms

@@ -116,8 +116,11 @@ class TimeIndexCheck(IndexCheck):
         verdicts = np.where(has_batch, OFFSET, TIMESTAMP)
         is_batch_time = (homes["position"] >= 0) & (times == homes["max_timestamp_ms"])
         verdicts[is_batch_time & (entries["offset"] == homes["last_offset"])] = FINE
-        is_deep = is_batch_time & (entries["offset"] >= homes["base_offset"])
-        is_deep &= entries["offset"] < homes["last_offset"]
+        is_deep = (
+            is_batch_time
+            & (entries["offset"] >= homes["base_offset"])
+            & (entries["offset"] < homes["last_offset"])
+        )
         verdicts[is_deep] = OFFSET
         if self._facts.may_have_record_offsets:
             deep_slots = np.flatnonzero(is_deep)
@@ -185,7 +188,10 @@ class TimeIndexCheck(IndexCheck):
         )
 
     def _order_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        """Yields findings about entries in a wrong order that have no other fault."""
+        """Yields findings about entries whose timestamps do not grow or whose offsets fall.
+
+        Entries with another fault are left out.
+        """
         sound_slots = np.flatnonzero((verdicts <= DEEP) | (verdicts == UNKNOWN))
         entries = self._entries[sound_slots]
         wrong_slots = sound_slots[1:][
@@ -223,7 +229,7 @@ class TimeIndexCheck(IndexCheck):
             self._facts.clean and not self._facts.active_is_untrimmed
         )
         newest_ms = self._newest_ms
-        start, offset = self._newest
+        position, offset = self._newest
         newest_text = _describe_entry(newest_ms, offset)
         if not len(self._entries):
             text = message("finding.no_time_entry", moment=newest_ms)
@@ -235,7 +241,9 @@ class TimeIndexCheck(IndexCheck):
         if is_closed and last_ms < newest_ms and verdicts[-1] in (FINE, DEEP):
             digits = self._digits(newest_ms, offset)
             evidence = Evidence(_describe_entry(last_ms, last_offset), newest_text, "", digits)
-            text = message("finding.last_entry_older", moment=last_ms, byte=start, newest=newest_ms)
+            text = message(
+                "finding.last_entry_older", moment=last_ms, byte=position, newest=newest_ms
+            )
             yield self._slots_finding("timeindex-max-missed", text, evidence, (last, last))
 
 
