@@ -70,7 +70,8 @@ class DiskShare:
     # make it more.
     allocated_bytes: int
     unreadable: tuple[Path, ...] = ()  # folders that cannot be listed. Their files are not counted.
-    # length minus disk space, summed over the files with holes; None: from a catalog
+    # length minus disk space, summed over the files with holes; None: the share comes from a
+    # catalog
     hole_bytes: int | None = field(default=None, compare=False)
 
     @property

@@ -98,7 +98,10 @@ class AssumedRelease:
 
     @property
     def newer_than_known(self) -> Message | None:
-        """Why the files must be from a newer, unknown release. None: they need not be."""
+        """Why the files must be from a release that kafkaviz does not know yet.
+
+        None: a known release may have written them.
+        """
         return self.reason if READ_AS_NEWEST in self.traces else None
 
     @property

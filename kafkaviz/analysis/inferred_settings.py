@@ -200,7 +200,10 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
 
 
 def entries_between(entries: np.ndarray, batches: np.ndarray) -> np.ndarray:
-    """Returns the entries, ordered by position, from the first to the last of `batches`."""
+    """Returns the index entries with positions from the first to the last of `batches`.
+
+    `entries` must be ordered by position.
+    """
     if not len(batches):
         return entries[:0]
     first = np.searchsorted(entries["position"], batches["position"][0])

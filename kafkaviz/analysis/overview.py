@@ -194,7 +194,10 @@ def torn_mask(segments: np.ndarray) -> np.ndarray:
 
 
 def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:
-    """Returns the longest .log: its topic-partition in URLs, and base offset. None: no segments."""
+    """Returns the topic-partition's name in URLs and the base offset of the longest .log.
+
+    Returns None without segments.
+    """
     if not len(overview.segments):
         return None
     longest = overview.segments[overview.segments["log_bytes"].argmax()]

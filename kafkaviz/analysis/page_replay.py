@@ -43,7 +43,8 @@ class IndexGrowth:
     entries: int  # the number of entries at the end
     gap_bytes: int = 4608  # .log bytes between two entries
     entry_bytes: int = ENTRY_BYTES
-    # lookups in an index with at most this many entries only fill the page cache
+    # lookups in an index with at most this many entries only fill the page cache; later lookups are
+    # counted
     counted_from: int = 0
 
     @property
@@ -56,7 +57,8 @@ class Memory:
     """A model of the page cache. It leaves out the pages that the kernel reads around a page."""
 
     page_bytes: int = PAGE_BYTES
-    # a page that no lookup touches leaves memory after this many appended .log bytes
+    # a page that no lookup touches leaves memory after this many bytes have been appended to the
+    # .log
     cold_after_bytes: int = COLD_AFTER_BYTES
 
 

@@ -158,7 +158,10 @@ def open_replay_source(opened: OpenedPath) -> ReplaySource:
 
 
 def _inferred_settings(partition: Partition) -> dict[str, Value]:
-    """Infers settings from where segments ended. Empty if the segments cannot be read."""
+    """Infers segment.bytes, segment.ms and segment.index.bytes from where segments ended.
+
+    Returns an empty dictionary if the segments cannot be read.
+    """
     try:
         facts = [segment_facts(segment) for segment in partition.live]
     except KafkavizError:

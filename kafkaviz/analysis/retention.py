@@ -115,7 +115,8 @@ class SegmentRetention:
     age: SegmentAge
     state: str  # one of STATES
     until_ms: int | None = None  # the time until which the segment is too young for retention.ms
-    # the time until which this or an earlier segment is too young; None: no limit, or unknown
+    # the time until which this segment or an earlier one is too young; None: no time limit, or an
+    # age is unknown
     gone_ms: int | None = None
     # the base offset of an earlier segment that delays the deletion; None: no delay
     blocked_by: int | None = None
@@ -260,7 +261,10 @@ def log_retention(
         return is_not_empty(number) and is_below_watermark
 
     def is_deletable(number: int) -> bool:
-        """Returns whether it is uploaded or need not be (isSegmentEligibleForDeletion)."""
+        """Returns whether retention may delete the segment: it is uploaded, or need not be.
+
+        The rule is UnifiedLog.isSegmentEligibleForDeletion.
+        """
         if not is_replicated(number):
             return False
         if not limits.is_tiered or highest_remote_offset is None:
@@ -514,7 +518,10 @@ def _age_from_last_entry(segment: LogSegment) -> SegmentAge:
 
 
 def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
-    """Returns the age of the segment in `anatomy`. Recovery counts only the times of batches."""
+    """Returns the size and newest time of the segment in `anatomy`.
+
+    If `is_recovered`, the time comes from the segment's batches, not from its time entries.
+    """
     times = anatomy.times
     log = anatomy.segment.log
     base_offset = anatomy.segment.base_offset

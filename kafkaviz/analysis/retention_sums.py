@@ -19,7 +19,8 @@ class DeletionSchedule:
     """When a log's bytes are deleted if nothing more is written. Each byte counts once."""
 
     due_bytes: int
-    # bytes deleted in the first hour, in the rest of the first day, and of the first 7 days
+    # bytes deleted in the first hour, in the rest of the first day, and in the rest of the first
+    # 7 days
     within_bytes: tuple[int, ...]
     later_bytes: int  # bytes deleted after 7 days
     undated_bytes: Mapping[str, int]  # bytes without a date, per state in KEPT_STATES

@@ -167,6 +167,8 @@ def _missing_finding(
 
 @dataclass(frozen=True)
 class _TxnIndex:
+    """A .txnindex and its entries."""
+
     segment: Segment
     entries: np.ndarray
     facts: PartitionFacts

@@ -17,6 +17,8 @@ MAX_RUNS = 10  # at most this many findings of one code in one file are listed; 
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionFacts:
+    """What the checks of segments need to know about a partition directory and its broker."""
+
     partition: str  # the directory's name, such as "orders-0"
     # whether the broker was stopped cleanly; None: unknown, only a partition directory was opened
     clean: bool | None = True

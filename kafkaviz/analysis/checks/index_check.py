@@ -48,7 +48,10 @@ class IndexCheck(BatchObserver[Iterator[Finding]]):
         *,
         consequence: Message | None = None,
     ) -> Finding:
-        """Returns a finding about slots, first to last. `more` other places have the same fault."""
+        """Returns a finding about the slots from the first to the last in `slots`.
+
+        `more` is the number of other places with the same fault.
+        """
         first, last = slots
         byte_range = first * self._entry_bytes, (last - first + 1) * self._entry_bytes
         text = with_more_places(text, more)

@@ -160,7 +160,10 @@ class _CheckpointFile:
 
 
 def _is_sound(path: Path, size_bytes: int) -> bool:
-    """Returns whether all batches of a small file are readable, without compiled code."""
+    """Returns whether a file has at most FEW_BYTES and all its batches are readable.
+
+    Loads no compiled code, to be fast (walk.few_batches).
+    """
     if size_bytes > FEW_BYTES:
         return False
     data = file.read(path, 0, size_bytes)

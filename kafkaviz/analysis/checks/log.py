@@ -422,7 +422,8 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         After an unclean shutdown, a broker recovers the segments from the recovery point on. If the
         broker truncates a segment, it deletes all later segments (LogLoader, 4.3.1 and 4.4.0).
 
-        `readers` says how the damage affects readers. `position` is the first damaged byte.
+        `readers` says how the damage affects readers. `position` is the first damaged byte of the
+        .log.
         """
         if self._is_too_long_to_open():
             return UNOPENED, CUT_BY_HAND if position <= MAX_LOG_BYTES else RESTORE

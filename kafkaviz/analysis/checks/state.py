@@ -294,7 +294,8 @@ def _step_finding(
 def _stray_finding(step: StartupStep, release: Release) -> Finding:
     """Returns a finding about a stray partition.
 
-    INFO if that is uncertain because the cluster's metadata is missing.
+    The severity is INFO if it is uncertain whether the partition is stray, because the cluster's
+    metadata is missing.
     """
     stray = _step_finding("becomes-stray", step, release, found_text=step.why, text=step.why)
     if is_stray_for_sure(step):

@@ -53,10 +53,11 @@ def path_finding(
     release: Release,
     consequence: Message = OFFLINE,
 ) -> Finding:
-    """Returns a finding about an unreadable file or folder, relative to the broker directory.
+    """Returns a finding about an unreadable file or folder.
 
     The severity is ERROR if the broker would stop because of the file. It is INFO if the file
-    vanished after it was listed, because a running broker deletes segments and partitions.
+    vanished after it was listed, because a running broker deletes segments and partitions. `file`
+    is the path relative to the broker directory.
     """
     shown_path = replace_surrogates(file)
     name = shown_path.rpartition("/")[2]
