@@ -23,6 +23,9 @@ from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES, first_warm_slot, page_
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 ENTRIES_PER_PAGE = PAGE_BYTES // ENTRY_BYTES
+UNIFORM = "uniform"
+EXPONENTIAL = "exponential"
+FIXED = "fixed"
 TAIL = 0
 LAGGING = 1
 MAX_FAULTS = 20_000  # more page faults are counted, but not listed
@@ -54,12 +57,13 @@ class IndexGrowth:
 
 @dataclass(frozen=True)
 class Memory:
-    """A model of the page cache. It leaves out the pages that the kernel reads around a page."""
+    """A model of the page cache."""
 
     page_bytes: int = PAGE_BYTES
     # a page that no lookup touches leaves memory after this many bytes have been appended to the
     # .log
     cold_after_bytes: int = COLD_AFTER_BYTES
+    read_around_bytes: int = 0  # how much the kernel reads around a missing page. 0: only the page.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,10 +71,14 @@ class Readers:
     """Readers that look up offsets while an index grows.
 
     There is one lookup per `appends_per_lookup` appends. The share `lagging_share` of the lookups
-    is by lagging readers, anywhere in the index. Readers at the tail look up the end of the log.
+    is by lagging readers, the rest by readers at the tail: they look up the end of the log.
     """
 
     lagging_share: float = 0.0
+    # how far before the end lagging readers look up. "uniform": anywhere in the index.
+    # "exponential": `lag_entries` on average. "fixed": always `lag_entries`.
+    lag: str = UNIFORM
+    lag_entries: int = 0
     appends_per_lookup: int = 1
     seed: int = 6432
     from_entries: int = 0  # the number of entries at which lookups begin
@@ -142,6 +150,7 @@ def replay(
         growth.entry_bytes,
         memory.page_bytes,
         memory.cold_after_bytes,
+        memory.read_around_bytes // memory.page_bytes,
         growth.counted_from,
         warm_entries,
         touched,
@@ -175,7 +184,7 @@ def hot_pages(
     """Returns the pages in memory just before the last entry is looked up.
 
     A reader at the tail looks up every entry. Lookups from more than `cold_after_bytes` earlier are
-    not replayed: their pages have left memory.
+    not replayed: their pages have left memory. `memory.read_around_bytes` must be 0.
     """
     if not growth.entries:
         return ()
@@ -198,9 +207,19 @@ def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarr
     entry_counts = entry_counts[entry_counts >= readers.from_entries]
     random = np.random.default_rng(readers.seed)
     lagging = random.random(len(entry_counts)) < readers.lagging_share
-    back = (random.random(len(entry_counts)) * entry_counts).astype(np.int64)
+    back = _entries_back(entry_counts, readers, random)
     slots_found = np.where(lagging, np.maximum(entry_counts - 1 - back, 0), entry_counts - 1)
     return entry_counts, slots_found, lagging.astype(np.int8)
+
+
+def _entries_back(
+    entry_counts: np.ndarray, readers: Readers, random: np.random.Generator
+) -> np.ndarray:
+    if readers.lag == UNIFORM:
+        return (random.random(len(entry_counts)) * entry_counts).astype(np.int64)
+    if readers.lag == EXPONENTIAL:
+        return random.exponential(readers.lag_entries, len(entry_counts)).astype(np.int64)
+    return np.full(len(entry_counts), readers.lag_entries, np.int64)
 
 
 @njit(cache=True)
@@ -212,6 +231,7 @@ def _replay(
     entry_bytes: int,
     page_bytes: int,
     cold_after: int,
+    around: int,
     counted_from: int,
     warm_entries: int,
     touched: np.ndarray,
@@ -259,6 +279,7 @@ def _replay(
                         fault_rows[fault_count, 2] = idle
                         fault_rows[fault_count, 3] = reader
                         fault_count += 1
+                    _load_around(last_used, page, around, last_page, now_bytes)
                 last_used[page] = now_bytes
         if count > counted_from:
             counts[0, reader] += 1
@@ -294,6 +315,16 @@ def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray
         else:
             hi = middle - 1
     return count
+
+
+@njit(cache=True)
+def _load_around(
+    last_used: np.ndarray, page: int, around: int, last_page: int, now_bytes: int
+) -> None:
+    """Sets the last use of `around` pages to now. Half of them are before `page`."""
+    start = max(0, page - around // 2)
+    for other in range(start, min(start + around, last_page + 1)):
+        last_used[other] = now_bytes
 
 
 def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.SlotSearch:

@@ -11,7 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkaviz.analysis import page_replay
-from kafkaviz.analysis.page_replay import LAGGING, TAIL, IndexGrowth, Memory, Readers
+from kafkaviz.analysis.page_replay import (
+    EXPONENTIAL,
+    FIXED,
+    LAGGING,
+    TAIL,
+    IndexGrowth,
+    Memory,
+    Readers,
+)
 from kafkaviz.search import slots
 from kafkaviz.search.slots import WARM_BYTES
 
@@ -26,10 +34,10 @@ SIXTEEN_MB = Memory(cold_after_bytes=16 * MB)  # what the figures worked out els
 def expected_faults(growth: IndexGrowth, memory: Memory) -> int:
     """Returns the faults of a reader at the tail with plain binary search, in closed form.
 
-    It looks its offset up after every append. Step k of a search for the end reads the page at
-    1 - 2**-k of the index, so while the index grows a page is read first by step k + 1, later by
-    step k. The first read by step k is a fault if the log has grown by more than cold_after_bytes
-    since the last read by step k + 1.
+    It looks its offset up after every append. The form leaves out read-around. Step k of a
+    search for the end reads the page at 1 - 2**-k of the index, so while the index grows a page
+    is read first by step k + 1, later by step k. The first read by step k is a fault if the log
+    has grown by more than cold_after_bytes since the last read by step k + 1.
     """
     entries_per_page = memory.page_bytes / growth.entry_bytes
     pages = np.arange(math.ceil(growth.entries / entries_per_page))
@@ -77,6 +85,10 @@ def plain_replay(
                 idle = now - used.get(page, -1)
                 if idle > memory.cold_after_bytes:
                     faults.append((count, page, idle, reader))
+                    width = memory.read_around_bytes // memory.page_bytes
+                    start = max(0, page - width // 2)
+                    last = (count * growth.entry_bytes - 1) // memory.page_bytes
+                    used |= {other: now for other in range(start, start + width) if other <= last}
                 used[page] = now
     return faults, touches
 
@@ -91,17 +103,21 @@ def pages_of(slot: int, entry_bytes: int, page_bytes: int) -> range:
     entry_bytes=st.sampled_from([8, 12]),
     page_bytes=st.sampled_from([32, 64, 256]),
     cold_gaps=st.integers(0, 200),
+    around=st.integers(0, 6),
     share=st.sampled_from([0.0, 0.1, 1.0]),
+    lag=st.sampled_from([page_replay.UNIFORM, EXPONENTIAL, FIXED]),
     every=st.integers(1, 40),
     warm_bytes=st.sampled_from([None, 0, 64, 128, 4096]),
 )
 def test_every_fault_is_the_one_of_a_plain_replay(
-    entries, entry_bytes, page_bytes, cold_gaps, share, every, warm_bytes
+    entries, entry_bytes, page_bytes, cold_gaps, around, share, lag, every, warm_bytes
 ):
     """Any index, memory, readers and warm section: page, time, idle bytes and reader."""
     growth = IndexGrowth(entries, 10, entry_bytes)
-    memory = Memory(page_bytes, cold_gaps * 10)
-    readers = Readers(lagging_share=share, appends_per_lookup=every, seed=entries)
+    memory = Memory(page_bytes, cold_gaps * 10, around * page_bytes)
+    readers = Readers(
+        lagging_share=share, lag=lag, lag_entries=20, appends_per_lookup=every, seed=entries
+    )
     compiled = page_replay.replay(growth, memory, readers, warm_bytes, columns=entries)
     faults, touches = plain_replay(growth, memory, readers, warm_bytes)
     assert compiled.first_faults.tolist() == faults
@@ -120,17 +136,18 @@ def faults_a_page(memory: Memory, warm_bytes: int | None = None) -> float:
 
 
 @pytest.mark.parametrize(
-    ("page_bytes", "expected"),
+    ("page_bytes", "around", "expected"),
     [
-        (4096, (4.92, 4.02, 2.54, 1.12, 0.19)),
-        (16_384, (3.29, 3.01, 2.19, 0.98, 0.19)),
-        (65_536, (1.56, 1.52, 1.32, 0.74, 0.14)),
+        (4096, 0, (4.92, 4.02, 2.54, 1.12, 0.19)),
+        (4096, 131_072, (3.33, 1.73, 0.44, 0.08, 0.01)),
+        (16_384, 0, (3.29, 3.01, 2.19, 0.98, 0.19)),
+        (65_536, 0, (1.56, 1.52, 1.32, 0.74, 0.14)),
     ],
 )
-def test_cold_faults_a_grown_page(page_bytes, expected):
+def test_cold_faults_a_grown_page(page_bytes, around, expected):
     """A tail reader after every append, 20000 to 262144 entries, one per 4608 bytes."""
     for turnover_mb, faults in zip(TURNOVERS_MB, expected, strict=True):
-        memory = Memory(page_bytes, turnover_mb * MB)
+        memory = Memory(page_bytes, turnover_mb * MB, around)
         assert faults_a_page(memory) == pytest.approx(faults, abs=0.0051)
         assert faults_a_page(memory, WARM_BYTES) == 0
 
@@ -195,6 +212,16 @@ def test_a_warm_section_that_is_too_large_does_not_keep_itself_warm():
         for warm in (4096, 16_384, 65_536, 262_144, None)
     ]
     assert faults == [0, 0, 2, pytest.approx(3.9, abs=0.1), pytest.approx(5.4, abs=0.1)]
+
+
+@pytest.mark.parametrize("lag_entries", [300, 1000])
+def test_readers_300_entries_from_the_tail_gain_nothing(lag_entries):
+    readers = Readers(lagging_share=1.0, lag=EXPONENTIAL, lag_entries=lag_entries)
+    plain, warm = (
+        page_replay.replay(GROWN, SIXTEEN_MB, readers, warm_bytes).faults[LAGGING]
+        for warm_bytes in (None, WARM_BYTES)
+    )
+    assert warm == pytest.approx(plain, rel=0.07) and plain > 800
 
 
 def test_the_pages_of_kafka_6432_size_by_size():
