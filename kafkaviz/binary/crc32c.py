@@ -112,7 +112,7 @@ def _sum_blocks(
 
 @njit(cache=True)
 def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
-    """Returns the sum of the same data followed by zero bytes. `table` determines how many."""
+    """Returns what a checksum becomes if zero bytes follow. `table` determines how many."""
     return np.uint64(
         table[0, crc & _LOW]
         ^ table[1, crc >> np.uint64(8) & _LOW]
@@ -228,9 +228,9 @@ def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
 
 
 def _shift_table(zero_bytes: int, byte_sums: np.ndarray) -> np.ndarray:
-    """Returns the table with which `_shift` appends `zero_bytes` zero bytes, a power of 2.
+    """Returns the table with which `_shift` appends `zero_bytes` bytes, a power of 2.
 
-    The array is uint32, shape (4, 256): byte of the sum, value of this byte.
+    The array is uint32, shape (4, 256): row i is for byte i of the checksum, by its value.
     """
     sums = np.arange(256, dtype=np.uint32) << np.array([[0], [8], [16], [24]], np.uint32)
     table = sums >> 8 ^ byte_sums[sums & 0xFF]

@@ -174,7 +174,7 @@ class RecoveredSegment:
         return offset_index.build(self.offset_entries)
 
     def closed_timeindex(self) -> bytes:
-        """Returns the .timeindex after close; up to 4.3, an exception adds the last entry."""
+        """Returns the .timeindex after close, which up to 4.3 adds an entry if recovery failed."""
         if self.exception and not self.close_trims:
             return self.timeindex()
         entries = self.time_entries

@@ -33,7 +33,7 @@ def test_each_figure_is_on_the_first_screen(server, page):
 def test_a_log_grows_step_by_step(server, page):
     """Arrows, Home, End and Space move; the sentence is read out, and the address follows."""
     page.goto(f"{server}/rolls?step=17")
-    page.locator(".say").filter(has_text="maybeAppend writes nothing").wait_for()
+    page.locator(".say").filter(has_text="maybeAppend writes no time entry").wait_for()
     assert step(page) == (17, 38) and page.locator(".say").get_attribute("aria-live") == "polite"
     page.keyboard.press("ArrowLeft")
     page.locator(".say").filter(
@@ -62,7 +62,7 @@ def test_a_log_grows_step_by_step(server, page):
 def test_the_keys_are_the_steppers_after_each_control(server, page):
     """A pointer leaves the focus to the page."""
     page.goto(f"{server}/rolls?step=17")
-    page.locator(".say").filter(has_text="maybeAppend writes nothing").wait_for()
+    page.locator(".say").filter(has_text="maybeAppend writes no time entry").wait_for()
     for name in (".first", ".next", ".prev", ".last"):
         page.keyboard.press("Home")
         page.keyboard.press("ArrowRight")

@@ -327,7 +327,7 @@ def test_every_step_has_its_reason():
         f"the offset index gets offset 59 at byte 5{T}000, the time index 22:13:20.600 at offset 59"
     ) in words[6]
     assert words[16].endswith(
-        "The newest timestamp equals the last time entry's: maybeAppend writes nothing"
+        "The newest timestamp equals the last time entry's: maybeAppend writes no time entry"
     )
     assert words[20].endswith(f"The counter is only in memory, so its 3{T}000 B are forgotten")
     assert "1 from the time index" in words[26] and "The counter was set back" in words[27]
@@ -361,7 +361,7 @@ def test_steps_without_timestamps():
     appends = [lesson_growth.Append(100, 1, -1)] * 3
     story = lesson_growth.grow(LogConfig(index_interval_bytes=0), appends, 0)
     sentence = growth_figure.view(story, "a").sentences[-1]
-    assert sentence.endswith("The newest timestamp is not known: maybeAppend writes nothing")
+    assert sentence.endswith("The newest timestamp is not known: maybeAppend writes no time entry")
 
 
 def test_few_batches_are_one_stretch():

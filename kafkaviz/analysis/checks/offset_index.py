@@ -243,13 +243,16 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
     or a follower's truncation resets the count to 0, which makes one gap longer.
 
     A stretch is the part of the .log between two entries. Stretch n follows entry n - 1, and
-    stretch 0 is before the first entry. The first rule that applies decides about a long stretch:
+    stretch 0 is before the first entry. The first rule that applies decides about a stretch that is
+    longer than the interval:
 
     1. Another leader epoch begins in the stretch: no finding. A follower may have truncated its
        log.
-    2. Two or more missing entries have a time entry: finding. Kafka writes both entries together.
-    3. The stretch has a time entry, or all entries on one side of the stretch fit an interval of
-       that length: no finding. The broker may have been restarted with another interval.
+    2. The .timeindex has two or more of the missing entries: finding. Kafka writes an entry of each
+       index together.
+    3. The .timeindex has one of them, or all entries before or all after the stretch fit an
+       interval of that length: no finding. The broker may have been restarted with another
+       interval.
     4. The first batch of the stretch is newer than all earlier batches: finding. A stopping broker
        would have written a time entry.
     5. The stretch is longer than twice the interval: finding. One restart does not explain that.

@@ -97,8 +97,8 @@ def _join_texts(words: tuple[tuple[str, ...], ...]) -> tuple:
     """Joins all texts into one array.
 
     Returns:
-        (the array, start of each text, end of each text, index of each part's first text, most
-        bytes per line).
+        (the array, start of each text, end of each text, per tuple of `words` the index of its
+        first text, most bytes per line).
     """
     texts = [text.encode() for part in words for text in part]
     ends = np.cumsum([0, *map(len, texts)])

@@ -83,7 +83,7 @@ class RaceLine:
 
 @dataclass(frozen=True, kw_only=True)
 class LimitRaceView:
-    """The lines of a segment, one per limit. `early_ms` is about 1 % to 10 % of `roll_ms`."""
+    """How a segment approached its limits: a line per limit, from its start to its roll."""
 
     title: str
     question: str
@@ -91,7 +91,7 @@ class LimitRaceView:
     lines: tuple[RaceLine, ...]
     cause: RollCause
     roll_ms: int
-    early_ms: int
+    early_ms: int  # an early time to compare with: 1 % to 10 % of `roll_ms`
     end_ms: float
 
 
