@@ -464,7 +464,7 @@ def segment_retention(
 ) -> tuple[LogRetention, SegmentRetention] | None:
     """Returns the retention of a log, and the retention of the segment in `anatomy`.
 
-    Of each earlier segment, reads only the last time entry (12 bytes). A check reads every .log
+    Reads only the last time entry (12 bytes) of each earlier segment. A check reads every .log
     instead. Its result is the same unless a time index is damaged.
 
     Returns None if the segment or its directory is not in use, or belongs to the metadata log.

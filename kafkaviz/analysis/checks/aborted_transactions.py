@@ -141,8 +141,8 @@ class _TransactionBegins:
 def aborts(summary: CheckSummary, transactions: OpenTransactions) -> Iterator[_Abort]:
     """Yields the aborted transactions of a segment.
 
-    `transactions` are those that are open before the segment. The iteration updates them to those
-    that are open after it.
+    `transactions` has the transactions that are open before the segment. The iteration updates it
+    to those that are open after the segment.
     """
     for _, producer, step in summary.steps:
         if isinstance(step, TransactionBegin):

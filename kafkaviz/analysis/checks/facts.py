@@ -17,7 +17,7 @@ MAX_RUNS = 10  # at most this many findings of one code in one file are listed; 
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionFacts:
-    """What the checks of segments need to know about a partition directory and its broker."""
+    """Facts about a partition directory and its broker, which the checks of segments need."""
 
     partition: str  # the directory's name, such as "orders-0"
     # whether the broker was stopped cleanly; None: unknown, only a partition directory was opened

@@ -90,7 +90,7 @@ def _select_time_slot(links: Links, slot: int) -> Selection:
 def _row_near_end(anatomy: Anatomy) -> int:
     """Returns the row of an indexed batch near the end of the log.
 
-    Of the last three, it is the first that is less than half of `window_bytes` before the last.
+    It is the first of the last three that is less than half of `window_bytes` before the last.
     """
     links = anatomy.links
     positions = anatomy.index.entries["position"][links.indexed_slots[-3:]]
