@@ -1,4 +1,4 @@
-"""Scans of a .log that continue after damage, and a list of all classes that scan a .log.
+"""Scans of a .log that continue after damage, and a list of the main classes that scan a .log.
 
 Each class does something that the classes above it in this list do not:
 

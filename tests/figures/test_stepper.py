@@ -18,6 +18,7 @@ from kafkaviz.format import batch_records
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import say
+from kafkaviz.search.by_time import EARLIEST
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import CorruptRecord, LookupOutcome, by_offset, by_timestamp
 from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, LogRead, ReadPart
@@ -127,6 +128,15 @@ def test_releases_read_other_headers():
     assert oldest[1][1] == (
         "Slot 0 holds 6, which is not above 23. The whole index is searched: slots 0 to 4."
     )
+
+
+def test_a_lookup_without_a_search_has_a_value_per_name():
+    """Kafka knows the earliest offset without reading an index or a log."""
+    view = stepper.view(looked_up(lesson_logs.five(), timestamp_ms=EARLIEST))
+    known = {"target": "earliest", "short": "0", "long": "0", "pages": "0"}
+    for step in view.steps:
+        values = [value for value, _ in step.values]
+        assert values == [known.get(name, stepper.NO_VALUE) for name in stepper.VALUE_NAMES]
 
 
 def test_what_each_step_shows():

@@ -210,8 +210,9 @@ class LookupSteps:
     def _scan_steps(self, number: int) -> Iterator[LookupStep]:
         steps = self._scans[number].steps
         self._scan = number
-        for self._readings, step in enumerate(steps, 1):
-            self._is_ended = self._readings == len(steps)
+        for reading, step in enumerate(steps, 1):
+            self._readings = reading
+            self._is_ended = reading == len(steps)
             yield self._step("log", step.text, ("scan", step.line) if step.line >= 0 else None)
 
     def _step(
@@ -238,18 +239,21 @@ class LookupSteps:
         )
 
     def _values(self) -> tuple[str, ...]:
-        *values, pages = (
-            self._search_values() if self._searches else (self._target(), *[NO_VALUE] * 6, "0")
-        )
-        position = NO_VALUE
+        """Returns the value of each of `VALUE_NAMES`."""
+        if self._searches:
+            values = self._search_values()
+        else:
+            values = {"target": self._target(), "pages": "0"}
         short_reads = 0
         long_reads = 0
         if self._scans and self._readings:
             scan_view = self._scans[self._scan]
             step = scan_view.steps[self._readings - 1]
-            position = format_count(step.position) if step.position >= 0 else NO_VALUE
+            if step.position >= 0:
+                values["p"] = format_count(step.position)
             short_reads, long_reads = scan_view.count_reads(step.reads_done)
-        return (*values, position, format_count(short_reads), format_count(long_reads), pages)
+        values |= {"short": format_count(short_reads), "long": format_count(long_reads)}
+        return tuple(values.get(name, NO_VALUE) for name in VALUE_NAMES)
 
     def _target(self) -> str:
         if self._context.special_timestamp:
@@ -258,7 +262,7 @@ class LookupSteps:
         target = self._context.target
         return clock(target)[3:] if self._context.is_by_time else format_count(target)
 
-    def _search_values(self) -> tuple[str, ...]:
+    def _search_values(self) -> dict[str, str]:
         search_view = self._searches[self._search]
         search = search_view.search
         slot_search = search_view.search.slot_search
@@ -273,17 +277,18 @@ class LookupSteps:
             key = probe.key
         lo, hi = map(format_count, remaining) if remaining else (NO_VALUE, NO_VALUE)
         is_warm_known = slot_search.warm_from_slot is not None and self._probes
-        return (
-            _short_key(search, slot_search.target),
-            format_count(slot_search.entries),
-            format_count(slot_search.warm_from_slot) if is_warm_known else NO_VALUE,
-            format_count(self._probes),
-            lo,
-            hi,
-            format_count(probe.slot) if probe and probe.branch in MIDDLE_KEYS else NO_VALUE,
-            NO_VALUE if key is None else _short_key(search, key),
-            format_count(search_view.count_pages(self._probes)),
-        )
+        is_middle = probe and probe.branch in MIDDLE_KEYS
+        return {
+            "target": _short_key(search, slot_search.target),
+            "N": format_count(slot_search.entries),
+            "F": format_count(slot_search.warm_from_slot) if is_warm_known else NO_VALUE,
+            "probes": format_count(self._probes),
+            "lo": lo,
+            "hi": hi,
+            "mid": format_count(probe.slot) if is_middle else NO_VALUE,
+            "key": NO_VALUE if key is None else _short_key(search, key),
+            "pages": format_count(search_view.count_pages(self._probes)),
+        }
 
     def _figure_titles(self, phase: Phase) -> tuple[str, str, str]:
         index = log = ""
