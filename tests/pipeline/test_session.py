@@ -49,6 +49,7 @@ third = session("local[2]")
 assert not is_alive(second.sparkContext) and third.sparkContext.master == "local[2]" and third.range(3).count() == 3
 third.stop()
 assert not is_alive(third.sparkContext)
+print("replaced twice")
 """
 UNINSTALLED = """
 import sys
@@ -212,7 +213,7 @@ def test_a_session_on_a_cluster_inherits_no_secret(spark):
 
 @pytest.mark.nightly
 def test_a_killed_jvm_is_replaced():
-    run_python(KILLED)
+    assert run_python(KILLED) == "replaced twice\n"
 
 
 @pytest.mark.nightly
