@@ -14,8 +14,7 @@ from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
-    from kafkaviz.pipeline.ingest.job import Ingest, Progress
-    from kafkaviz.pipeline.ingest.run import IngestResult
+    from kafkaviz.pipeline.ingest.job import Ingest, IngestResult, Progress
 
 SETTLED_WITHIN_S = 10.0
 LEVELS = ("headers", "crc", "records")  # as in format.deep_scan.CheckLevel, which is slow to import

@@ -9,7 +9,7 @@ from kafkaviz.analysis.batching.advice import SECONDS, BatchingAnswer, BatchingT
 from kafkaviz.analysis.batching.record_sample import RECORD_SAMPLE_BYTES
 from kafkaviz.jobs import Job, ReadProgress
 from kafkaviz.pipeline.ingest.plan import AdviceTask, pack
-from kafkaviz.pipeline.ingest.run import task_runner
+from kafkaviz.pipeline.ingest.task_runner import task_runner
 
 POLL_S = 0.3
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from kafkaviz.jobs import JobCancelled
-from kafkaviz.pipeline.ingest import run, task_results
+from kafkaviz.pipeline.ingest import task_results, task_runner
 from kafkaviz.pipeline.ingest.plan import pack, tasks_per_segment
-from kafkaviz.pipeline.ingest.run import ConnectRunner
+from kafkaviz.pipeline.ingest.task_runner import ConnectRunner
 from tests.pipeline.segment_tasks import empty_task
 
 GROUP = "a run"
@@ -61,7 +61,7 @@ def tasks() -> list:
 
 @pytest.fixture
 def small_queries(monkeypatch) -> Iterator[None]:
-    monkeypatch.setattr(run, "TASKS_PER_QUERY", 2)
+    monkeypatch.setattr(task_runner, "TASKS_PER_QUERY", 2)
 
 
 def test_results_come_in_the_order_of_the_tasks(tasks, small_queries, tmp_path):
@@ -110,12 +110,12 @@ def test_the_master_of_a_server_is_given_a_session(monkeypatch):
     connected = type("SparkSession", (ConnectSession,), {"__module__": "pyspark.sql.connect.x"})()
     masters = []
     monkeypatch.setattr(session, "session", lambda master: masters.append(master) or connected)
-    runner = run.task_runner("sc://there", GROUP)
+    runner = task_runner.task_runner("sc://there", GROUP)
     assert isinstance(runner, ConnectRunner) and masters == ["sc://there"]
 
 
 def test_a_task_runs_from_its_pickled_copy(tasks, tmp_path: Path):
-    run_rows = run._runner_of_rows(tmp_path, tuple(tasks))
+    run_rows = task_runner._runner_of_rows(tmp_path, tuple(tasks))
     (first, second) = run_rows([pa.RecordBatch.from_pydict({"id": [3, 1]})])
     rows = [batch.to_pylist()[0] for batch in (first, second)]
     assert [row["number"] for row in rows] == [3, 1]

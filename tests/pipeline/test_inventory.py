@@ -13,8 +13,8 @@ from kafkaviz.pipeline.catalog.catalog_info import to_row
 from kafkaviz.pipeline.catalog.schema import SEGMENTS, TABLES
 from kafkaviz.pipeline.ingest import stored_rows
 from kafkaviz.pipeline.ingest.commit import catalog_transaction
-from kafkaviz.pipeline.ingest.job import find_work
 from kafkaviz.pipeline.ingest.stored_rows import StoredRows
+from kafkaviz.pipeline.ingest.work import find_work
 from kafkaviz.pipeline.read import inventory as inventory_module
 from kafkaviz.pipeline.read.inventory import Inventory, inventory
 from tests.pipeline.small_logs import write_broker

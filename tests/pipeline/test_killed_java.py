@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kafkaviz.pipeline.ingest.run import Ingest
+from kafkaviz.pipeline.ingest.job import Ingest
 from tests.pipeline.processes import run_python
 
 SCRIPT = """

@@ -27,11 +27,11 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import pytest
-from kafkaviz.pipeline.ingest import job, plan, run
+from kafkaviz.pipeline.ingest import job, plan, task_runner
 from tests.support import ingest
 
 plan.MIN_BYTES = plan.MAX_BYTES = 1000
-count, run_task = 0, run.run_task
+count, run_task = 0, task_runner.run_task
 
 def run_and_kill(task, staging):
     global count
@@ -40,7 +40,7 @@ def run_and_kill(task, staging):
         os.kill(os.getpid(), signal.SIGKILL)
     return run_task(task, staging)
 
-run.run_task = run_and_kill
+task_runner.run_task = run_and_kill
 ingest.without_spark(pytest.MonkeyPatch())
 ingest.run_ingest(Path(sys.argv[1]), catalog=Path(sys.argv[2]), findings=sys.argv[4] == "findings")
 """

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.pipeline.ingest import job
-from kafkaviz.pipeline.ingest import run as ingest_run
+from kafkaviz.pipeline.ingest import job, task_runner
 
 MASTER = "local[2]"
 
@@ -51,7 +50,7 @@ class InProcessRunner:
 
     def run(self, tasks: list, staging: Path) -> list:
         return [
-            ingest_run.run_task(pickle.loads(pickle.dumps(task)).unpack(), staging)
+            task_runner.run_task(pickle.loads(pickle.dumps(task)).unpack(), staging)
             for task in tasks
         ]
 

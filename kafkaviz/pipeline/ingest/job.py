@@ -1,7 +1,10 @@
-"""The steps of an ingest, which reads broker directories and writes a catalog."""
+"""An ingest, which reads broker directories and writes a catalog, as a background job."""
 
+import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, groupby
 from operator import attrgetter
@@ -9,19 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.analysis.inferred_release import assume_release
-from kafkaviz.errors import CannotOpen
+from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel
-from kafkaviz.jobs import JobCancelled
+from kafkaviz.jobs import Job, JobCancelled
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.file import output_path
 from kafkaviz.log.settings import Settings, open_settings
-from kafkaviz.messages import message
+from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog.catalog import missing_files
-from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, Spans
+from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
 from kafkaviz.pipeline.ingest import ingest_checks, task_results
 from kafkaviz.pipeline.ingest.catalog_tables import TableInputs, write_tables
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
-from kafkaviz.pipeline.ingest.ingest_checks import IngestChecks, LogStartup, is_still_valid
+from kafkaviz.pipeline.ingest.ingest_checks import IngestChecks, is_still_valid
 from kafkaviz.pipeline.ingest.merge_files import merge
 from kafkaviz.pipeline.ingest.plan import (
     PackedTask,
@@ -32,29 +35,138 @@ from kafkaviz.pipeline.ingest.plan import (
     sort_by_cost,
     tasks_per_segment,
 )
-from kafkaviz.pipeline.ingest.run import (
-    Ingest,
-    IngestError,
-    IngestResult,
-    Progress,
-    TaskRunner,
-    task_runner,
-)
 from kafkaviz.pipeline.ingest.spools import PartitionSpool
-from kafkaviz.pipeline.ingest.stored_rows import NO_SEGMENTS, StoredRows, UnchangedDirectories
+from kafkaviz.pipeline.ingest.stored_rows import StoredRows
 from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile, SummaryFiles, TaskIndex
-from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry, PartitionEntries, inventory
-from kafkaviz.pipeline.read.tasks import DecodedSplit, SegmentTask, is_whole, merge_splits
+from kafkaviz.pipeline.ingest.task_runner import TaskRunner, task_runner
+from kafkaviz.pipeline.ingest.work import READ, RESUMED, RESUMED_FOR_CHECKS, IngestWork, find_work
+from kafkaviz.pipeline.read.inventory import Inventory, inventory
+from kafkaviz.pipeline.read.tasks import DecodedSplit, is_whole, merge_splits
 from kafkaviz.pipeline.spark import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kafkaviz.pipeline.ingest.run import TaskResult
+    from kafkaviz.pipeline.ingest.task_runner import TaskResult
 
-__all__ = [
-    "Ingest", "IngestError", "IngestResult", "JobCancelled", "Progress", "ingest", "start_ingest",
-]  # fmt: skip
+
+class IngestError(KafkavizError):
+    """An ingest ended early; the catalog is unchanged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """The progress of an ingest."""
+
+    done_tasks: int = 0
+    total_tasks: int = 0
+    # the .log bytes of the tasks that have ended; Spark tells only their number, so tasks are
+    # assumed to end in the order in which they start
+    done_bytes: int = 0
+    total_bytes: int = 0
+    bytes_per_s: float | None = None
+    # "starting", "reading", "writing", "done", "fresh" (nothing to do), "failed" or "cancelled"
+    state: str = "starting"
+    error: Message | None = None
+
+
+@dataclass(frozen=True)
+class IngestResult:
+    read_segments: int
+    read_bytes: int  # bytes of .log
+    kept_segments: int
+    seconds: float
+
+
+class Ingest(Job[CatalogInfo, Progress]):
+    """A running ingest; see `start_ingest`.
+
+    `cancel` ends the ingest within about a second and drops the data that was read. While Spark
+    starts, cancelling takes until Spark has started. Once the catalog is being replaced, `cancel`
+    has no effect.
+    """
+
+    protected_states = ("writing",)
+
+    def __init__(self, steps: Callable[["Ingest"], CatalogInfo]) -> None:
+        """Starts a thread that runs `steps`, which may raise any error.
+
+        `steps` reports its state with `enter`, `start_reading` and `finish`.
+        """
+        self.group = f"kafkaviz-{uuid.uuid4().hex}"  # job group of all Spark jobs of this run
+        self.done: IngestResult | None = None
+        self._runner: TaskRunner | None = None
+        self._tasks: list[PackedTask] = []
+        self._reading_since = 0.0
+        super().__init__(lambda _report: steps(self), Progress(), state="starting")
+
+    def cancellation(self) -> JobCancelled:
+        return JobCancelled(message("errors.run_cancelled"))
+
+    def progress(self) -> Progress:
+        """Returns the current progress. Asking Spark takes some milliseconds."""
+        tasks = self._tasks
+        state = self.state
+        if state == "reading":
+            count = self._count_ended(tasks)
+        elif state in ("writing", "done"):
+            count = len(tasks)
+        else:
+            count = 0
+        done_bytes = sum(task.log_bytes for task in tasks[:count])
+        seconds = time.monotonic() - self._reading_since
+        return Progress(
+            done_tasks=count,
+            total_tasks=len(tasks),
+            done_bytes=done_bytes,
+            total_bytes=sum(task.log_bytes for task in tasks),
+            bytes_per_s=done_bytes / seconds if state == "reading" and count else None,
+            state=state,
+            error=self._error_message() if state == "failed" else None,
+        )
+
+    def _error_message(self) -> Message | None:
+        error = self.error
+        return error.message if isinstance(error, KafkavizError) else verbatim(str(error))
+
+    def on_stop(self) -> None:
+        """Cancels the Spark jobs, and waits a moment for temporary files to be removed."""
+        if self._runner is not None:
+            with suppress(Exception):  # if the JVM is gone, the run ends anyway
+                self._runner.cancel()
+        self.settle()
+
+    def start_reading(self, runner: TaskRunner, tasks: Sequence[PackedTask]) -> None:
+        """Sets the state to "reading", and adds tasks to those that `progress` counts."""
+        self._runner = runner
+        self._tasks = [*self._tasks, *tasks]
+        self._reading_since = self._reading_since or time.monotonic()
+        self.enter("reading")
+
+    def finish(
+        self, state: str, read_segments: int = 0, read_bytes: int = 0, kept_segments: int = 0
+    ) -> None:
+        """Sets the result and the final state: "done", or "fresh" if there was nothing to do."""
+        self.done = IngestResult(read_segments, read_bytes, kept_segments, self.seconds)
+        self.done_state = state
+
+    def _count_ended(self, tasks: Sequence[PackedTask]) -> int:
+        try:
+            return min(len(tasks), self._runner.count_ended()) if self._runner else 0
+        except Exception:  # the JVM may be gone; the thread of the run reports that
+            return 0
+
+    def explain(self, error: Exception) -> Exception:
+        """Returns an `IngestError` with the last error line in Spark's or Python's message."""
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        text = next(
+            (line for line in reversed(lines) if "Error" in line or "Exception" in line),
+            lines[0] if lines else "",
+        )
+        reason = text[:300] or type(error).__name__
+        short_error = IngestError(message("errors.run_ended_early", reason=reason))
+        short_error.__cause__ = error
+        return short_error
 
 
 def start_ingest(
@@ -171,139 +283,6 @@ def refuse_inside(catalog_path: Path, disk_inventory: Inventory) -> None:
         if catalog_path.resolve().is_relative_to(path.resolve()):
             what = message("errors.inside_inspected", path=path)
             raise CannotOpen(catalog_path, what, message("errors.give_folder_elsewhere"))
-
-
-# The states of a segment. UNCHANGED: the old catalog has its rows and findings. READ: this run
-# reads it. RESUMED: a killed run has read it. *_FOR_CHECKS: the same, but only for findings,
-# because the old catalog has the rows.
-UNCHANGED, READ, READ_FOR_CHECKS, RESUMED, RESUMED_FOR_CHECKS = range(5)
-TO_READ = (READ, READ_FOR_CHECKS)
-
-
-@dataclass
-class IngestWork:
-    """The segments to read, and the logs whose start-up must be predicted.
-
-    Iterating yields the tasks of the segments, and computes them again each time.
-    """
-
-    inventory: Inventory
-    checks: IngestChecks | None
-    states: bytearray = field(default_factory=bytearray)  # a state (`UNCHANGED`, ...) per segment
-    # the number of a directory's first segment, by directory number; directories with copied rows
-    # are left out
-    first_segments: dict[int, int] = field(default_factory=dict)
-    # the log that the next broker start-up loads, by directory number
-    loads: dict[int, ingest_checks.DirectoryLoad] = field(default_factory=dict)
-
-    @property
-    def entries(self) -> Iterator[InventoryEntry]:
-        return (
-            entry
-            for entries in self.inventory.entries_at(self.first_segments)
-            for entry in entries.segments
-            if self.states[entry.number] in TO_READ
-        )
-
-    @property
-    def count(self) -> int:
-        return sum(map(self.states.count, TO_READ))
-
-    @property
-    def log_bytes(self) -> int:
-        return sum(entry.segment.log.size_bytes for entry in self.entries if entry.segment.log)
-
-    def __iter__(self) -> Iterator[SegmentTask]:
-        return map(self.task, self.entries)
-
-    def task(self, entry: InventoryEntry) -> SegmentTask:
-        facts = None
-        if self.checks and ingest_checks.is_read(entry):
-            facts = self.checks.facts(entry.broker, entry.partition)
-        return SegmentTask(
-            number=entry.number,
-            broker=entry.broker,
-            topic=entry.partition.topic,
-            partition=entry.partition.partition,
-            segment=entry.segment,
-            facts=facts,
-            skips_rows=self.states[entry.number] == READ_FOR_CHECKS,
-            needs_sweep=self.checks is not None,
-        )
-
-    def startups(self) -> Iterator[LogStartup]:
-        """Yields the logs whose start-up this run must predict."""
-        unknown = {
-            number: self.first_segments[number]
-            for number, load in self.loads.items()
-            if not load.is_known
-        }
-        if self.checks is None:
-            return
-        for entries in self.inventory.entries_at(unknown):
-            load = self.checks.load(self.loads[entries.number].number, entries)
-            if load is not None:
-                yield load
-
-    def has_new_rows(self, number: int) -> bool:
-        """Returns whether this or a killed run writes the rows; else the old catalog has them."""
-        return self.states[number] in (READ, RESUMED)
-
-    def is_resumed(self, number: int) -> bool:
-        return self.states[number] in (RESUMED, RESUMED_FOR_CHECKS)
-
-
-def find_work(
-    disk_inventory: Inventory,
-    stored: StoredRows | None,
-    checks: IngestChecks | None,
-    keep: Callable[[Spans], None] = lambda _spans: None,
-) -> IngestWork:
-    """Finds the segments that must be read, for rows, for findings or for both.
-
-    Without `stored`, no row of an old catalog is kept. Without `checks`, no findings are made.
-    `keep` is called with the row locations of each segment whose rows are kept.
-    """
-    work = IngestWork(disk_inventory, checks)
-    unchanged = UnchangedDirectories(disk_inventory, stored, checks) if stored else None
-    loads = 0
-    for entries in disk_inventory.entries:
-        load = checks.load(loads, entries) if checks else None
-        loads += load is not None
-        spans = unchanged.spans(entries, load) if unchanged else None
-        if spans is None:
-            work.first_segments[entries.number] = len(work.states)
-            _find_changes(work, entries, load, stored, keep)
-            continue
-        work.states += bytes([UNCHANGED]) * len(spans)
-        for segment_spans in spans:
-            keep(segment_spans)
-    return work
-
-
-def _find_changes(
-    work: IngestWork,
-    entries: PartitionEntries,
-    load: LogStartup | None,
-    stored: StoredRows | None,
-    keep: Callable[[Spans], None],
-) -> None:
-    owner = (entries.broker, entries.stored.directory)
-    checks = work.checks
-    old = stored.partition(*owner) if stored else NO_SEGMENTS
-    checked = stored.checked(*owner) if stored and checks else {}
-    for entry in entries.segments:
-        old_segment = old.find(entry)
-        if old_segment is None:
-            state = READ
-        else:
-            must_check = checks is not None and checks.must_read(entry, checked)
-            state = READ_FOR_CHECKS if must_check else UNCHANGED
-            keep(old_segment.spans)
-        work.states.append(state)
-    if load is not None:
-        is_known = ingest_checks.is_load_known(load, checked)
-        work.loads[entries.number] = ingest_checks.DirectoryLoad(load.number, load.digest, is_known)
 
 
 class SegmentRun:
