@@ -179,7 +179,11 @@ def test_a_window_beyond_the_sent_slice_comes_back(ruler):
 
 
 def assert_the_window_comes_back(ruler: Ruler, pin: int) -> None:
-    ruler.page.wait_for_function("location.search.includes('window=')")
+    # the address is written once the window has rested
+    ruler.page.wait_for_function(
+        f"new URLSearchParams(location.search).get('window') ==="
+        f" {IN_RULER}.host.__ruler.window.map(Math.round).join('-')"
+    )
     ruler.settled()
     ruler.wait_for_words(f"Batch {grouped(pin)}–")
     left, before = ruler.window(), ruler.page.url
