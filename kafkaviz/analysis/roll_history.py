@@ -15,7 +15,7 @@ For a partition on disk, the cause of a roll is inferred from neighbouring segme
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -36,8 +36,8 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.simulate.appends import INCOMING
 from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.writer.open_segment import OpenSegment
 from kafkaviz.simulate.writer.roll_reason import RollCause, RollReason
-from kafkaviz.simulate.writer.rolled_log import RolledSegment
 
 # segments to compare with on each side: enough to see a pattern, few enough to read quickly
 NEIGHBOURS = 40
@@ -170,7 +170,9 @@ def appended_rows(rows: np.ndarray) -> np.ndarray:
     return thinned
 
 
-def history_of_log(segments: Sequence, appends: np.ndarray, config: LogConfig) -> RollHistory:
+def history_of_log(
+    segments: Sequence[OpenSegment], appends: np.ndarray, config: LogConfig
+) -> RollHistory:
     """Returns the history of a simulated log. `appends` is an array of APPEND with all batches."""
     bases = [segment.base_offset for segment in segments]
     first = np.searchsorted(appends["base_offset"], bases)
@@ -183,60 +185,36 @@ def history_of_log(segments: Sequence, appends: np.ndarray, config: LogConfig) -
     return RollHistory(histories, config, batches=len(appends))
 
 
-def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> SegmentHistory:
+def _history_from_appends(
+    segment: OpenSegment, appends: np.ndarray, low: int, high: int
+) -> SegmentHistory:
     rows = appends[low:high]
-    offset_index = segment.index.entries
-    time_index = segment.timeindex.entries
-    size = np.cumsum(rows["size_bytes"])
+    positions = segment.index.entries["position"]
+    timestamps_ms = segment.timeindex.entries["timestamp_ms"]
+    log_bytes = int(rows["size_bytes"].sum())
     # an append that was refused may have left entries; these are not counted
-    offset_entries = int(np.searchsorted(offset_index["position"], size[-1]))
-    newest_ms = -1
-    if offset_entries:
-        last_point = np.searchsorted(size, offset_index["position"][offset_entries - 1], "right")
-        newest_ms = rows["max_timestamp_ms"][: last_point + 1].max()
+    offset_entries = int(np.searchsorted(positions, log_bytes))
+    time_entries = len(timestamps_ms) - segment.has_end_entry
+    if offset_entries < len(positions):
+        time_entries = int(_fills(rows, positions, timestamps_ms)["time_entries"][-1])
+
+    def read_fills() -> np.ndarray:
+        fills = _fills(rows, positions, timestamps_ms)
+        # the last time entry may have the time of a later batch of the same append
+        fills["time_entries"][-1] = time_entries
+        return fills
+
     return SegmentHistory(
         base_offset=segment.base_offset,
         opened_ms=int(rows["now_ms"][0]),
         ended_ms=int(appends["now_ms"][min(high, len(appends) - 1)]),
-        log_bytes=int(size[-1]),
+        log_bytes=log_bytes,
         offset_entries=offset_entries,
-        time_entries=int(np.searchsorted(time_index["timestamp_ms"], newest_ms, "right")),
+        time_entries=time_entries,
         reason=segment.roll_reason,
         is_active=segment.roll_reason is None and high == len(appends),
-        read_fills=lambda: _fills(rows, offset_index["position"], time_index["timestamp_ms"]),
+        read_fills=read_fills,
     )
-
-
-def history_of_rolled_log(
-    segments: Sequence[RolledSegment], appends: np.ndarray, config: LogConfig
-) -> RollHistory:
-    """Returns the history of a simulated log in which no append was refused."""
-    filled = [segment for segment in segments if segment.end_row > segment.first_row]
-    ends = np.array([segment.end_row for segment in filled], int)
-    opened_ms = appends["now_ms"][[segment.first_row for segment in filled]].tolist()
-    ended_ms = appends["now_ms"][np.minimum(ends, len(appends) - 1)].tolist()
-    histories = tuple(
-        SegmentHistory(
-            base_offset=segment.base_offset,
-            opened_ms=opened_ms[number],
-            ended_ms=ended_ms[number],
-            log_bytes=segment.log_bytes,
-            offset_entries=len(segment.positions),
-            time_entries=len(segment.timestamps_ms),
-            reason=segment.reason,
-            is_active=segment.reason is None,
-            read_fills=partial(_fills_of_rolled_segment, segment, appends),
-        )
-        for number, segment in enumerate(filled)
-    )
-    return RollHistory(histories, config, batches=len(appends))
-
-
-def _fills_of_rolled_segment(segment: RolledSegment, appends: np.ndarray) -> np.ndarray:
-    rows = appends[segment.first_row : segment.end_row]
-    fills = _fills(rows, segment.positions, segment.timestamps_ms)
-    fills["time_entries"][-1] = len(segment.timestamps_ms)
-    return fills
 
 
 def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -> np.ndarray:

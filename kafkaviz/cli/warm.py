@@ -47,7 +47,6 @@ def run(_args: argparse.Namespace) -> int:
         _dump(broker)
         _clean(broker)
     simulate("strimzi")
-    _roll()
     search_race.choose_targets(np.arange(20), 0, 19, 8, warm_bytes=32, page_bytes=32)
     page_replay.grow(1)
     runs.compile_decompressors()
@@ -96,20 +95,3 @@ def _clean(broker: "Broker") -> None:
     lone = open_broker(broker.path / CLEANED_PARTITION)
     settings = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0"}
     compaction(lone, settings=open_settings(lone, overrides=settings))
-
-
-def _roll() -> None:
-    import numpy as np
-
-    from kafkaviz.simulate.appends import INCOMING
-    from kafkaviz.simulate.config import LogConfig
-    from kafkaviz.simulate.writer.rolled_log import RolledLog
-    from kafkaviz.simulate.writer.writer import NEWEST
-
-    rows = np.zeros(3, INCOMING)
-    rows["base_offset"] = rows["last_offset"] = rows["append"] = np.arange(3)
-    rows["size_bytes"] = 70
-    rows["magic"] = 2
-    config = LogConfig(segment_bytes=100)
-    log = RolledLog(len(rows), config, NEWEST, now_ms=0, start_offset=0, seed=0, is_leader=True)
-    log.append(rows)

@@ -2,16 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
-
-import numpy as np
+from typing import Any
 
 from kafkaviz import config_def, versions
 from kafkaviz.config_def import Value
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.versions import Release
-
-Ints = TypeVar("Ints", int, np.ndarray)
 
 
 def _default(name: str, release: Release = config_def.ANY) -> Any:
@@ -70,13 +66,14 @@ class LogConfig(IndexConfig):
             return min(self.max_compaction_lag_ms, self.segment_ms)
         return self.segment_ms
 
-    def jitter_ms(self, random_int: Ints) -> Ints:
+    def jitter_ms(self, random_int: int) -> int:
         """Returns how many ms before segment.ms a segment rolls (LogConfig.randomSegmentJitter).
 
-        `random_int` is a random Java int per segment.
+        `random_int` is a random Java int, drawn when the segment is opened.
         """
-        most_ms = min(self.segment_jitter_ms, self.segment_ms) if self.segment_jitter_ms else 1
-        return abs(random_int) % most_ms
+        if not self.segment_jitter_ms:
+            return 0
+        return abs(random_int) % min(self.segment_jitter_ms, self.segment_ms)
 
 
 def log_config(

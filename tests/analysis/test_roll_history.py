@@ -10,8 +10,9 @@ from kafkaviz.analysis.inferred_settings import inferred_limits, roll_reasons
 from kafkaviz.log import settings
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.appends import INCOMING
-from kafkaviz.simulate.config import LogConfig, log_config
+from kafkaviz.simulate.config import LogConfig, log_config, release_behaviour
 from kafkaviz.simulate.writer import roll_reason
+from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.roll_reason import RollCause, RollReason
 from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.analysis.arrays import segment_facts
@@ -75,6 +76,41 @@ def test_fills_are_what_the_log_had(config, seed):
         assert sizes == segment.fills[columns][-1].item()
     log_bytes = sum(segment.log_bytes for segment in history.segments)
     assert log_bytes == rows["size_bytes"].sum() == history.log_bytes
+
+
+@pytest.mark.parametrize("release", [(3, 9), (4, 3)])
+def test_an_entry_that_a_roll_adds_does_not_count(release):
+    """A follower appends three batches at once. In 3.9 these get at most one time entry, with the
+    largest timestamp of all three.
+    """
+    rows = stream(np.random.default_rng(3).integers(70, 400, 399))
+    rows["append"] //= 3
+    config = LogConfig(segment_bytes=9000, index_interval_bytes=400)
+    log = UnifiedLog(config, release_behaviour(release), now_ms=START_MS, is_leader=False)
+    counts = {}
+    for append in np.split(rows, range(3, len(rows), 3)):
+        log.append(append.copy())
+        counts[log.active.base_offset] = (log.active.index.count, log.active.timeindex.count)
+    history = roll_history.history_of_log(log.segments, roll_history.appended_rows(rows), config)
+    assert len(history.segments) == len(counts) > 5
+    for segment in history.segments:
+        assert (segment.offset_entries, segment.time_entries) == counts[segment.base_offset]
+        assert segment.fills["time_entries"][-1] == segment.time_entries
+
+
+def test_entries_of_a_refused_append_do_not_count():
+    """In 4.3, the ninth batch finds the time index full. Two more of its append have entries."""
+    config = LogConfig(segment_index_bytes=100, index_interval_bytes=150)
+    rows = stream([200] * 9)
+    rows["append"] //= 3
+    log = UnifiedLog(config, release_behaviour((4, 3)), now_ms=START_MS, is_leader=False)
+    with pytest.raises(AppendFailed):
+        log.append(rows.copy())
+    assert (log.active.index.count, log.active.timeindex.count) == (8, 7)
+    appends = roll_history.appended_rows(rows[:6])
+    (segment,) = roll_history.history_of_log(log.segments, appends, config).segments
+    assert (segment.log_bytes, segment.offset_entries, segment.time_entries) == (1200, 5, 5)
+    assert segment.fills["time_entries"].tolist() == [0, 1, 2, 3, 4, 5]
 
 
 def test_a_segment_ends_with_its_roll():

@@ -148,6 +148,17 @@ def test_a_time_index_of_one_slot_rolls_at_every_append(most):
     assert causes == {RollCause.TIME_INDEX_FULL}
 
 
+def test_offsets_that_no_entry_can_hold_roll_the_segment():
+    """An entry has four bytes for an offset, counted from the base offset."""
+    rows = batches([100] * 40)
+    rows["base_offset"] = rows["last_offset"] = np.arange(40) << 27
+    log = UnifiedLog(LogConfig(), now_ms=0)
+    log.append(rows)
+    assert [segment.base_offset >> 27 for segment in log.segments] == [0, 16, 32]
+    causes = {segment.roll_reason.cause for segment in log.segments[:-1]}
+    assert causes == {RollCause.OFFSET_OVERFLOW}
+
+
 # ---- the compiled loop and the rules in plain words
 
 

@@ -1,9 +1,9 @@
 """Simulated logs, shared by all tabs and kept between reruns."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import streamlit as st
@@ -24,7 +24,6 @@ from kafkaviz.simulate.directory.simulation import Run
 from kafkaviz.simulate.producers import streams
 from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.simulate.writer.refusals import AppendFailed
-from kafkaviz.simulate.writer.rolled_log import AppendRefused, RolledLog
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
 MAX_BATCHES = 400_000  # per workload
@@ -68,26 +67,21 @@ class WorkloadBatches(NamedTuple):
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
     rows, appends, load, is_cut = stream(workload)
-    behaviour = release_behaviour(workload.release)
-    error = ""
-    arguments: dict[str, Any] = {
-        "now_ms": workload.start_ms,
-        "start_offset": workload.start_offset,
-        "seed": workload.seed,
-        "is_leader": workload.is_leader,
-    }
     try:
-        rolled_log = RolledLog(len(rows), config, behaviour, **arguments)
-        _write(rows, rolled_log.append, lambda: rolled_log.segment_count)
-        appended_batches = appends[: rolled_log.rows]
-        segments = rolled_log.segments()
-        history = roll_history.history_of_rolled_log(segments, appended_batches, config)
+        log = UnifiedLog(
+            config,
+            release_behaviour(workload.release),
+            now_ms=workload.start_ms,
+            start_offset=workload.start_offset,
+            seed=workload.seed,
+            is_leader=workload.is_leader,
+            keeps_state=False,
+        )
     except CannotLoad as fault:
         error = fault.exception
         appended_batches = appends[:0]
         history = RollHistory((), config)
-    except AppendRefused:  # repeats the run with UnifiedLog, which gives Kafka's exception
-        log = UnifiedLog(config, behaviour, **arguments, keeps_state=False)
+    else:
         error = _write_until_refused(log, rows)
         appended_batches = appends[: np.searchsorted(rows["last_offset"], log.log_end_offset)]
         history = roll_history.history_of_log(log.segments, appended_batches, config)
@@ -133,28 +127,22 @@ def key_of(workload: Workload, config: LogConfig) -> str:
     return hashlib.sha256(repr((workload, config)).encode()).hexdigest()[:16]
 
 
-def _write(
-    rows: np.ndarray, append: Callable[[np.ndarray], None], count_segments: Callable[[], int]
-) -> None:
+def _write_until_refused(log: UnifiedLog, rows: np.ndarray) -> str:
+    """Appends batches to a log. Stops at a refused batch and returns Kafka's exception, else ""."""
     start = 0
     piece = PIECE_BATCHES
-    while start < len(rows) and (segments_before := count_segments()) < MAX_SEGMENTS:
+    while start < len(rows) and (segments_before := len(log.segments)) < MAX_SEGMENTS:
         end = start + piece
         while end < len(rows) and rows["append"][end] == rows["append"][end - 1]:
             end += 1
-        # a bytearray is copied at once, a structured array row by row
-        append(np.frombuffer(bytearray(rows[start:end]), rows.dtype))
+        try:
+            # a bytearray is copied at once, a structured array row by row
+            log.append(np.frombuffer(bytearray(rows[start:end]), rows.dtype))
+        except AppendFailed as fault:
+            return str(fault.exception)
         start = end
-        is_slow = count_segments() - segments_before < FEW_ROLLS
+        is_slow = len(log.segments) - segments_before < FEW_ROLLS
         piece = min(piece * 4, MAX_PIECE_BATCHES) if is_slow else PIECE_BATCHES
-
-
-def _write_until_refused(log: UnifiedLog, rows: np.ndarray) -> str:
-    """Appends batches to a log. Stops at a refused batch and returns Kafka's exception, else ""."""
-    try:
-        _write(rows, log.append, lambda: len(log.segments))
-    except AppendFailed as fault:
-        return str(fault.exception)
     return ""
 
 

@@ -43,26 +43,6 @@ LIMITS: np.dtype = np.dtype(
         ("valid_rows", "i8"),  # number of leading rows with a right checksum
     ]
 )
-ROLL: np.dtype = np.dtype(
-    [  # why a segment was rolled: the append that did not fit into it
-        ("row", "i8"),  # the append's first row, counted over all rows of the log
-        ("cause", "i8"),
-        ("incoming_bytes", "i8"),
-        ("waited_ms", "i8"),
-        ("relative_offset", "i8"),  # of the append's last offset
-        ("offset_entries", "i8"),  # total of this and all earlier segments
-        ("time_entries", "i8"),
-    ]
-)
-TOTALS: np.dtype = np.dtype(
-    [  # sums over a log
-        ("rows", "i8"),
-        ("segments", "i8"),
-        ("opened", "i8"),  # segments opened after the first one, including deleted ones
-        ("offset_entries", "i8"),
-        ("time_entries", "i8"),
-    ]
-)
 ACCEPTED, ROLLS, BATCH_TOO_LARGE, CORRUPT, OUT_OF_ORDER, BELOW_END, TOO_LARGE, OUT_OF_RANGE = range(
     8
 )
@@ -79,8 +59,6 @@ def take(
     states: np.ndarray,
     limits: np.ndarray,
     new: np.ndarray,
-    offsets: int,
-    times: int,
 ) -> tuple[int, int, int, int, int]:
     """Appends rows to the segment, from `start` on.
 
@@ -92,7 +70,6 @@ def take(
         new: space for index entries, int64 of shape (n, 4). Columns 0 and 1 are for offset entries:
             relative offset, position. Columns 2 and 3 are for time entries: timestamp, relative
             offset.
-        offsets, times: number of offset entries and time entries that `new` already holds.
 
     Returns:
         The row after the accepted appends; the outcome; the cause of the roll; the
@@ -100,6 +77,8 @@ def take(
     """
     state = states[0]
     limit = limits[0]
+    offsets = 0
+    times = 0
     row_number = start
     while row_number < len(rows):
         end, size_bytes, max_ms, max_offset = measure_append(rows, time_offsets, row_number)
@@ -150,108 +129,6 @@ def take(
         row_number = end
         state.log_end_offset = rows[end - 1].last_offset + 1
     return row_number, ACCEPTED, 0, offsets, times
-
-
-@njit(cache=True, nogil=True)
-def take_and_roll(
-    rows: np.ndarray,
-    time_offsets: np.ndarray,
-    is_leader: bool,
-    jitters_ms: np.ndarray,
-    states: np.ndarray,
-    limits: np.ndarray,
-    new: np.ndarray,
-    rolls: np.ndarray,
-    totals: np.ndarray,
-) -> int:
-    """Appends rows and rolls as often as needed, like writer.UnifiedLog._roll.
-
-    Args:
-        jitters_ms: one value per segment, in the order of opening.
-        states: one row of STATE per segment; the last segment is open and continues.
-        rolls: one row of ROLL per segment, filled in when the segment rolls.
-        totals: one row of TOTALS, updated.
-
-    Returns:
-        The outcome as in `take`, but never ROLLS.
-    """
-    total = totals[0]
-    start = 0
-    is_rolled = False
-    while True:
-        number = total.segments - 1
-        state = states[number]
-        row_number, outcome, cause, total.offset_entries, total.time_entries = take(
-            rows,
-            time_offsets,
-            start,
-            is_rolled,
-            states[number : number + 1],
-            limits,
-            new,
-            total.offset_entries,
-            total.time_entries,
-        )
-        if outcome != ROLLS:
-            total.rows += row_number
-            return outcome
-        start = row_number
-        is_rolled = True
-        append = rows[row_number]
-        append_ms = rows[row_number].now_ms
-        end, size_bytes, max_ms, _ = measure_append(rows, time_offsets, row_number)
-        first_offset = append.base_offset
-        if not is_leader and append.magic < 2:
-            first_offset = rows[end - 1].last_offset - MAX_RELATIVE_OFFSET
-        base_offset = max(first_offset, state.log_end_offset)
-        # otherwise the segment has no batch, and the new one replaces it
-        if base_offset != state.base_offset:
-            roll = rolls[number]
-            roll.row = total.rows + row_number
-            roll.cause = cause
-            roll.incoming_bytes = size_bytes
-            roll.waited_ms = waited_ms(state.reference_ms, max_ms, append_ms, state.created_ms)
-            roll.relative_offset = rows[end - 1].last_offset - state.base_offset
-            roll.offset_entries = total.offset_entries
-            roll.time_entries = total.time_entries
-            number += 1
-        total.opened += 1
-        begin(
-            states[number],
-            base_offset,
-            append_ms,
-            jitters_ms[total.opened],
-            state.offset_slots,
-            state.time_slots,
-            state.log_end_offset,
-        )
-        total.segments = number + 1
-
-
-@njit(cache=True)
-def begin(
-    state: np.record,
-    base_offset: int,
-    created_ms: int,
-    jitter_ms: int,
-    offset_slots: int,
-    time_slots: int,
-    log_end_offset: int,
-) -> None:
-    state.base_offset = base_offset
-    state.created_ms = created_ms
-    state.jitter_ms = jitter_ms
-    state.log_bytes = state.bytes_since_last_index_entry = 0
-    state.max_timestamp_ms = -1
-    state.max_timestamp_offset = base_offset
-    state.reference_ms = -1
-    state.offset_entries = state.time_entries = 0
-    state.offset_slots = offset_slots
-    state.time_slots = time_slots
-    state.last_key = base_offset
-    state.last_time_ms = -1
-    state.last_time_offset = base_offset
-    state.log_end_offset = log_end_offset
 
 
 @njit(cache=True)

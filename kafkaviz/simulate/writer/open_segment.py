@@ -97,6 +97,8 @@ class OpenSegment:
         self.timeindex = IndexFile(time_index.ENTRY, timeindex)
         self.txnindex: bytes | None = None  # None until its first entry creates the file
         self.roll_reason: RollReason | None = None
+        # whether `end` added a time entry to those of the appends
+        self.has_end_entry = False
         # whether the largest timestamp was read since the segment was opened
         self._is_time_known = False
         self.counters = np.zeros(1, append_loop.STATE)  # one row: sizes, timestamps, counts
@@ -147,7 +149,7 @@ class OpenSegment:
         if self.timeindex.exists:
             self.max_timestamp()
         row, outcome, cause, offsets, times = append_loop.take(
-            rows, time_offsets, start, is_rolled, self.counters, limits, new, 0, 0
+            rows, time_offsets, start, is_rolled, self.counters, limits, new
         )
         is_written = row > start or outcome >= append_loop.OFFSET_FULL
         # Kafka checks the rules in order; the first ones do not open the time index
@@ -185,6 +187,7 @@ class OpenSegment:
             entry = np.array([(timestamp_ms, offset - self.base_offset)], np.int64)
             self._append_entries(self.timeindex, entry)
             self._count()
+            self.has_end_entry = True
 
     # ---- truncation, and opening an existing segment
 
@@ -195,6 +198,7 @@ class OpenSegment:
         """
         position = self._position_of(target_offset, log)
         self.timeindex.open(self._room_bytes)
+        self.has_end_entry = False
         if self.txnindex is not None:
             aborted = txn_index.parse(self.txnindex)
             count = txn_index.count_after_truncation(aborted, target_offset)

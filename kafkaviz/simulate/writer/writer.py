@@ -128,8 +128,8 @@ class UnifiedLog:
                 Checksums are not computed here.
         """
         valid = len(rows) if valid is None else valid
-        time_offsets = self.time_offsets(rows)
-        limits = self.limits(valid)
+        time_offsets = self._time_offsets(rows)
+        limits = self._limits(valid)
         new = np.empty((len(rows), 4), np.int64)
         ends = None if data is None else np.concatenate([[0], np.cumsum(rows["size_bytes"])])
         start = 0
@@ -195,7 +195,7 @@ class UnifiedLog:
     def _jitter_ms(self) -> int:
         return self.config.jitter_ms(int(self._random.integers(-JAVA_INT, JAVA_INT)))
 
-    def limits(self, valid: int) -> np.ndarray:
+    def _limits(self, valid: int) -> np.ndarray:
         """Returns append_loop.LIMITS; `valid` rows come before the first wrong checksum."""
         limits = np.zeros(1, append_loop.LIMITS)
         limits["segment_bytes"] = self.config.segment_bytes
@@ -207,7 +207,7 @@ class UnifiedLog:
         limits["valid_rows"] = valid
         return limits
 
-    def time_offsets(self, rows: np.ndarray) -> np.ndarray:
+    def _time_offsets(self, rows: np.ndarray) -> np.ndarray:
         """Returns, per batch, the offset that a time entry holds for the largest timestamp."""
         offsets = rows["last_offset"].copy()
         if self.is_leader and self.behaviour.per_append:
