@@ -3,7 +3,11 @@
 Follows LogSegment.recover of Kafka 1.1 to 4.4.0. For example, batches of 3000 bytes have the last
 offsets 9, 19, 29 ..., and the interval is 4096 bytes. The third batch starts more than 4096 bytes
 after the first, and gets the entry (29, 6000). The fifth batch starts more than 4096 bytes after
-the third, and gets (49, 12000). The .log is cut before the first batch with a wrong checksum.
+the third, and gets (49, 12000).
+
+The .log is cut before the first batch that has a wrong checksum, or that has magic 2 and is shorter
+than its header (ensureValid of DefaultRecordBatch and LegacyRecord, 4.3.1). Neither codec nor
+records are checked.
 
 LeaderEpochs follows LeaderEpochFileCache of Kafka 4.3.1. For example, a log has three entries of
 (epoch, start offset): (0, 0), (3, 500), (5, 900). After a truncation to 800, (0, 0) and (3, 500)
@@ -20,13 +24,14 @@ from kafkaviz import versions
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import batch, offset_index, time_index, txn_index
-from kafkaviz.format.batch import MAGIC_2
+from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2
+from kafkaviz.format.deep_scan import DeepScan
 from kafkaviz.format.java import ILLEGAL_ARGUMENT
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
-from kafkaviz.format.walk import Walk
+from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_behaviour
-from kafkaviz.simulate.segment_check import BatchCheck, resolve_first_offsets
+from kafkaviz.simulate.segment_check import resolve_first_offsets
 
 Epoch = tuple[int, int]  # (epoch, start offset)
 
@@ -249,15 +254,15 @@ class _Run:
         self._stop_reason = ""
 
     def result(self) -> RecoveredSegment:
-        batch_check = BatchCheck(self.read)
-        walk = Walk(self.read, 0, self.size_bytes)
-        for batches in walk:
-            valid_count, fault = batch_check.count_valid(batches)
+        scan = DeepScan(self.read, 0, self.size_bytes, limit_bytes=CHUNK_BYTES, reads_records=False)
+        for batches in scan:
+            valid_count = int(np.argmin(np.append(batches["crc_valid"], False)))
             self._take(batches[:valid_count])
-            self._stop_reason = self._stop_reason or fault
+            if valid_count < len(batches):
+                self._stop_reason = self._stop_reason or _fault(batches[valid_count])
             if self._stop_reason or self._broker_exception:
                 break
-        self._stop_reason = self._stop_reason or ("" if self._broker_exception else walk.end.reason)
+        self._stop_reason = self._stop_reason or ("" if self._broker_exception else scan.end.reason)
         if not self._broker_exception:
             self._finish()
         state = self._state[0]
@@ -371,6 +376,11 @@ class _Run:
             file = f"{self.stem}.timeindex"
             values = (offset, "slot", state["time_entries"], state["last_time_offset"], file)
         return BrokerException(INVALID_OFFSET, words.format(*values))
+
+
+def _fault(invalid_batch: np.void) -> str:
+    is_small = invalid_batch["size_bytes"] < HEADER_BYTES
+    return "too-small" if is_small and invalid_batch["magic"] >= MAGIC_2 else "crc"
 
 
 def _time_entry(timestamp_ms: int, relative_offset: int) -> np.ndarray:

@@ -1,94 +1,21 @@
-"""Checks the batches and the indexes of a segment, to decide whether start-up recovers the segment.
+"""Checks the indexes of a segment, to decide whether start-up recovers the segment.
 
-- A complete batch must have the right checksum. A batch of magic 2 must not be shorter than its
-  header (ensureValid of DefaultRecordBatch and LegacyRecord, 4.3.1). Neither codec nor records are
-  checked.
-- Kafka 4.3.1 checks only the transaction index; up to 2.2 all three indexes were checked
-  (LogSegment.sanityCheck, KAFKA-7283).
-
-Loading a log runs these checks. A lookup runs them too, to know whether loading would change files.
+Kafka 4.3.1 checks only the transaction index; up to 2.2 all three indexes were checked
+(LogSegment.sanityCheck, KAFKA-7283). Loading a log runs these checks. A lookup runs them too, to
+know whether loading would change files.
 """
 
-import zlib
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 
 from kafkaviz import versions
-from kafkaviz.binary.crc32c import checksum_ranges, crc32c
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, legacy_messages, offset_index, time_index, txn_index
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
-
-BUFFER_BYTES = 1 << 20  # fits the processor's cache; a larger batch is read in pieces
-
-
-class BatchCheck:
-    """Checks batches in the order of a log, with one buffer for all batches."""
-
-    def __init__(self, read: ReadInto) -> None:
-        self._read = read
-        self._buffer = np.empty(BUFFER_BYTES, np.uint8)
-
-    def count_valid(self, batches: np.ndarray) -> tuple[int, str]:
-        """Checks batches (rows of BATCH without gaps) up to the first invalid one.
-
-        Returns the number of valid batches, and the fault: "crc", "too-small", or "" for none.
-        """
-        ends = batches["position"] + batches["size_bytes"]
-        valid_count = 0
-        while valid_count < len(batches):
-            start = int(batches["position"][valid_count])
-            stop = max(int(np.searchsorted(ends, start + BUFFER_BYTES, "right")), valid_count + 1)
-            invalid = self._find_invalid(batches[valid_count:stop])
-            if invalid.any():
-                valid_count += int(np.argmax(invalid))
-                is_small = _too_small(batches[valid_count])
-                return valid_count, "too-small" if is_small else "crc"
-            valid_count = stop
-        return valid_count, ""
-
-    def _find_invalid(self, batches: np.ndarray) -> np.ndarray:
-        start = int(batches["position"][0])
-        size_bytes = int(batches["size_bytes"].sum())
-        is_small = _too_small(batches)
-        if size_bytes > len(self._buffer):
-            if is_small.any():
-                return is_small
-            return np.array([self._large_crc(batches[0]) != batches["crc"][0]])
-        window = self._buffer[: self._read(start, self._buffer[:size_bytes])]
-        places = batches["position"] - start
-        is_modern = batches["magic"] >= batch.MAGIC_2
-        # the file is shorter than when it was measured
-        is_small |= places + batches["size_bytes"] > len(window)
-        starts = np.where(is_small, 0, places + batch.CRC_START)
-        ends = np.where(is_small, 0, places + batches["size_bytes"])
-        crcs = checksum_ranges(window, starts, ends)
-        for row in np.flatnonzero(~is_modern).tolist():
-            start = places[row] + batch.MAGIC_END - 1
-            crcs[row] = zlib.crc32(window[start : places[row] + batches["size_bytes"][row]].data)
-        return is_small | (crcs != batches["crc"])
-
-    def _large_crc(self, header: np.void) -> int:
-        is_modern = header["magic"] >= batch.MAGIC_2
-        end = int(header["position"] + header["size_bytes"])
-        step = crc32c if is_modern else zlib.crc32
-        position = int(header["position"]) + (batch.CRC_START if is_modern else batch.MAGIC_END - 1)
-        crc = 0
-        while position < end:
-            piece = self._buffer[: end - position]
-            if self._read(position, piece) < len(piece):
-                return batch.UNKNOWN
-            crc = step(piece.data, crc)
-            position = position + len(piece)
-        return crc
-
-
-def _too_small(batches: np.ndarray) -> np.ndarray:
-    return (batches["magic"] >= batch.MAGIC_2) & (batches["size_bytes"] < batch.HEADER_BYTES)
 
 
 def resolve_first_offsets(read: ReadInto, batches: np.ndarray) -> np.ndarray:

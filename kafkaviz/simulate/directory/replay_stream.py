@@ -13,13 +13,14 @@ from kafkaviz.binary.file_view import FileView, ReadInto, reader
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, record
+from kafkaviz.format.deep_scan import DeepScan
 from kafkaviz.format.names import parse_file
 from kafkaviz.format.open_transactions import TransactionFault, marker
-from kafkaviz.format.walk import Walk
+from kafkaviz.format.walk import CHUNK_BYTES, Walk
 from kafkaviz.messages import message
 from kafkaviz.simulate.appends import INCOMING, NO_MARKER, AppendChunk
 from kafkaviz.simulate.config import ReleaseBehaviour
-from kafkaviz.simulate.segment_check import BatchCheck, resolve_first_offsets
+from kafkaviz.simulate.segment_check import resolve_first_offsets
 from kafkaviz.simulate.steps import StoredLog
 
 PIECE_BYTES = 8 << 20
@@ -84,9 +85,10 @@ def count_valid(chunk: AppendChunk) -> int:
     """
     if chunk.data is None:
         return len(chunk.rows)
-    rows = chunk.rows.copy()
-    rows["position"] = np.cumsum(rows["size_bytes"]) - rows["size_bytes"]
-    return BatchCheck(reader(chunk.data)).count_valid(rows)[0]
+    scan = DeepScan(
+        reader(chunk.data), 0, len(chunk.data), limit_bytes=CHUNK_BYTES, reads_records=False
+    )
+    return int(np.argmin(np.concatenate([*(rows["crc_valid"] for rows in scan), [False]])))
 
 
 def start_offset(log: StoredLog) -> int:
