@@ -28,7 +28,7 @@ from kafkaviz.pipeline.datasource.source_schema import BadOption
 from kafkaviz.pipeline.sql.query import QueryTooLarge, QueryTooLong
 from kafkaviz.pipeline.sql.sql import QueryError
 from kafkaviz.search.fetch import FailedBounds
-from kafkaviz.search.index import IndexSearch, find_offset
+from kafkaviz.search.index_search import IndexSearch, find_offset
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.search.scan import FailedRead, ForwardScan
 from kafkaviz.versions import search_profile

@@ -39,7 +39,7 @@ HOMES = {
     "streamlit": {"app", "workshop", "pages"},
 }
 STRANGERS = {("simulate", "log"), ("figures", "pipeline"), ("app", "cli"), ("cli", "app")}
-BUFFERS_ALONE = ("kafkaviz.binary", "kafkaviz.format", "kafkaviz.search.slots")
+BUFFERS_ALONE = ("kafkaviz.binary", "kafkaviz.format", "kafkaviz.search.binary_search")
 # of simulate/: each uses those after it in this list
 WINGS = [
     *("lesson_growth", "lesson_logs", "directory", "cleaner", "writer", "startup", "recovery"),

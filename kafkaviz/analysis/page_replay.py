@@ -3,7 +3,7 @@
 This is the problem in KAFKA-6432. A reader at the log's end looks up an offset after every append.
 Plain binary search reads the middle of the index, its three-quarter point and so on. As the index
 grows, these points move to pages that were last read long ago. A search that tries the last entries
-first (kafkaviz.search.slots) reads only the newest pages.
+first (kafkaviz.search.binary_search) reads only the newest pages.
 
 Time is counted in bytes appended to the log. A page leaves the modelled page cache when it was not
 touched for `cold_after_bytes`. For example, with 512 entries per page and 13 full pages, a plain
@@ -18,8 +18,8 @@ import numpy as np
 
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import offset_index
-from kafkaviz.search import slots
-from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES, first_warm_slot, page_span
+from kafkaviz.search import binary_search
+from kafkaviz.search.binary_search import PAGE_BYTES, WARM_BYTES, first_warm_slot, page_span
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 ENTRIES_PER_PAGE = PAGE_BYTES // ENTRY_BYTES
@@ -132,7 +132,7 @@ def replay(
             `gap_bytes` apart.
     """
     entry_counts, target_slots, is_lagging = targets(growth, readers)
-    pages = slots.page_count(growth.entries, growth.entry_bytes, memory.page_bytes)
+    pages = binary_search.page_count(growth.entries, growth.entry_bytes, memory.page_bytes)
     touched = np.zeros((pages, columns), np.int32)
     faulted = np.zeros((pages, columns), np.int32)
     fault_rows = np.zeros((MAX_FAULTS, 4), np.int64)
@@ -141,7 +141,7 @@ def replay(
     clock_bytes = growth.clock if clock is None else np.ascontiguousarray(clock, np.int64)
     warm_entries = NEVER
     if warm_bytes is not None:
-        warm_entries = slots.warm_entries(growth.entry_bytes, warm_bytes)
+        warm_entries = binary_search.warm_entries(growth.entry_bytes, warm_bytes)
     count = _replay(
         clock_bytes,
         entry_counts,
@@ -327,11 +327,11 @@ def _load_around(
         last_used[other] = now_bytes
 
 
-def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.SlotSearch:
+def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> binary_search.SlotSearch:
     """Returns the search of a reader at the log's end: the target is above the last key."""
     is_warm = warm_bytes is not None
     keys = np.arange(entries)
-    return slots.floor(keys, entries, ENTRY_BYTES, warm=is_warm, warm_bytes=warm_bytes or 0)
+    return binary_search.floor(keys, entries, ENTRY_BYTES, warm=is_warm, warm_bytes=warm_bytes or 0)
 
 
 MEMORY = Memory()

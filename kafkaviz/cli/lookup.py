@@ -167,7 +167,7 @@ def _search_index(args: argparse.Namespace, opened: "OpenedPath") -> int:
     from kafkaviz import versions
     from kafkaviz.analysis.lookup.lookups import open_index
     from kafkaviz.errors import KafkavizError
-    from kafkaviz.search import index
+    from kafkaviz.search import index_search
 
     is_time = opened.file_name is not None and opened.file_name.kind == "timeindex"
     target = args.timestamp if is_time else args.offset
@@ -178,10 +178,10 @@ def _search_index(args: argparse.Namespace, opened: "OpenedPath") -> int:
     segment = open_index(opened, as_is=args.as_is)
     _say_recovery([name for name in segment.recovered_files if name == args.path.name], [segment])
     if is_time:
-        search = index.find_time(segment, target, search_profile)
-        answer = index.time_entry_of(search, segment)
+        search = index_search.find_time(segment, target, search_profile)
+        answer = index_search.time_entry_of(search, segment)
     else:
-        search = index.find_offset(segment, target, search_profile)
+        search = index_search.find_offset(segment, target, search_profile)
         answer = search.entry or (segment.base_offset, 0)
     if args.json:
         from kafkaviz.analysis.lookup.lookups import index_object

@@ -19,7 +19,7 @@ from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.tiered.tiered_view import TieredOffsets
 from kafkaviz.messages import Text, message
-from kafkaviz.search import index, scan
+from kafkaviz.search import index_search, scan
 from kafkaviz.search.fetch import (
     Bounds,
     SegmentChoice,
@@ -27,7 +27,7 @@ from kafkaviz.search.fetch import (
     SegmentReason,
     explain_no_segment,
 )
-from kafkaviz.search.index import IndexSearch
+from kafkaviz.search.index_search import IndexSearch
 from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
 from kafkaviz.search.scan import FailedRead, ForwardScan, LogReader
 from kafkaviz.versions import DEEP, SearchProfile
@@ -156,11 +156,11 @@ def find_in_segment(
 
     Records below `start_offset` are skipped.
     """
-    time_search = index.find_time(segment, timestamp_ms, profile)
-    offset_search = index.find_offset(
-        segment, max(index.time_entry_of(time_search, segment)[1], start_offset), profile
+    time_search = index_search.find_time(segment, timestamp_ms, profile)
+    offset_search = index_search.find_offset(
+        segment, max(index_search.time_entry_of(time_search, segment)[1], start_offset), profile
     )
-    position = index.position_of(offset_search)
+    position = index_search.position_of(offset_search)
 
     def search(log: LogReader) -> ForwardScan:
         is_streamed = profile.streams_times
@@ -179,8 +179,8 @@ def _largest(log: LogView, profile: SearchProfile) -> TimeSearch:
     if profile.max_timestamp != DEEP:
         answer = OffsetAndTimestamp(offset, largest_ms) if largest_ms >= 0 else None
         return TimeSearch(timestamp_ms=MAX_TIMESTAMP, segment_index=place, answer=answer)
-    search = index.find_offset(segment, offset, profile)
-    position = index.position_of(search)
+    search = index_search.find_offset(segment, offset, profile)
+    position = index_search.position_of(search)
     batch_scan = scan.run_search(
         segment,
         lambda log: scan.find_largest_timestamp(log, segment.base_offset, largest_ms, position),

@@ -30,8 +30,8 @@ from kafkaviz.format.open_transactions import OpenTransactions
 from kafkaviz.format.txn_index import IndexRead
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import verbatim
-from kafkaviz.search import index
-from kafkaviz.search.index import IndexSearch
+from kafkaviz.search import index_search
+from kafkaviz.search.index_search import IndexSearch
 from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
 from kafkaviz.search.scan import (
     Batch,
@@ -108,7 +108,7 @@ def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     is_full = len(entries) == len(segment.offset_slots)
     offset = segment.base_offset + relative_offset
     if is_full:  # Kafka looks up the entry
-        position = index.position_of(index.find_offset(segment, offset, profile))
+        position = index_search.position_of(index_search.find_offset(segment, offset, profile))
     end = run_search(
         segment,
         lambda reader: find_log_end(
@@ -265,7 +265,7 @@ def aborted_transactions(
         FailedRead: Kafka refuses to read a .txnindex.
     """
     place = log.place_of(fetch_result.segment_base_offset)
-    bound_search = index.upper_bound(
+    bound_search = index_search.upper_bound(
         log.segments[place], fetch_result.position, fetch_result.size_bytes, profile
     )
     following = log.segments[place + 1].base_offset if place + 1 < len(log.segments) else end_offset

@@ -41,7 +41,7 @@ from kafkaviz.search.fetch import (
     fetch_offset,
     find_bounds,
 )
-from kafkaviz.search.index import OFFSET, IndexSearch
+from kafkaviz.search.index_search import OFFSET, IndexSearch
 from kafkaviz.search.log_view import LogView
 from kafkaviz.search.scan import (
     Batch,

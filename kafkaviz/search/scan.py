@@ -40,8 +40,8 @@ from kafkaviz.format.batch import (
 )
 from kafkaviz.format.batch_records import RecordHead
 from kafkaviz.messages import Message, message, verbatim
-from kafkaviz.search import index
-from kafkaviz.search.index import IndexSearch
+from kafkaviz.search import index_search
+from kafkaviz.search.index_search import IndexSearch
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.versions import LAST_OFFSET, SearchProfile
 
@@ -327,8 +327,8 @@ def translate(
 
     Like LogSegment.translateOffset, treats a negative position in the index as zero.
     """
-    search = index.find_offset(segment, offset, profile)
-    start = max(0, index.position_of(search))
+    search = index_search.find_offset(segment, offset, profile)
+    start = max(0, index_search.position_of(search))
     return search, run_search(
         segment, lambda log: find_offset(log, segment.base_offset, offset, start, profile.scan)
     )

@@ -20,8 +20,8 @@ from kafkaviz.analysis.page_replay import (
     Memory,
     Readers,
 )
-from kafkaviz.search import slots
-from kafkaviz.search.slots import WARM_BYTES
+from kafkaviz.search import binary_search
+from kafkaviz.search.binary_search import WARM_BYTES
 
 GROWN = IndexGrowth(262_144, 4608, 8, counted_from=20_000)
 MB = 1_000_000
@@ -74,7 +74,7 @@ def plain_replay(
         slot, reader = lookups[count]
         keys = np.arange(count) * 2  # a target between two keys
         how = {"warm": warm_bytes is not None, "warm_bytes": warm_bytes or 0}
-        search = slots.floor(keys, 2 * slot + 1, growth.entry_bytes, **how)
+        search = binary_search.floor(keys, 2 * slot + 1, growth.entry_bytes, **how)
         seen_pages = set()
         for probe in search.probes:
             for page in pages_of(probe.slot, growth.entry_bytes, memory.page_bytes):
@@ -248,7 +248,7 @@ def test_the_pages_of_kafka_6432_size_by_size():
     published = [
         first
         for first, _, plain, _ in stretches
-        if PUBLISHED_PAGES[slots.page_count(first, 8)] == plain
+        if PUBLISHED_PAGES[binary_search.page_count(first, 8)] == plain
     ]
     assert published == [6437, 7168]
     assert len(page_replay.tail_search(6901, None).probes) == 14
@@ -260,7 +260,7 @@ def test_not_every_warm_search_touches_three_pages():
     shares = []
     for entries in range(20_000, 20_000 + 512):
         keys = np.arange(entries) * 2
-        shares.append((slots.floors(keys, keys[-1025:] + 1, 8)[:, 2] == 3).mean())
+        shares.append((binary_search.floors(keys, keys[-1025:] + 1, 8)[:, 2] == 3).mean())
     assert np.mean(shares) == pytest.approx(1 / 3, abs=0.002)
     assert min(shares) < 0.01 and max(shares) == pytest.approx(0.5, abs=0.001)
 

@@ -7,7 +7,7 @@ import pytest
 
 from kafkaviz.analysis.tuning.index_size import IndexSearchCost, search_cost
 from kafkaviz.analysis.tuning.interval_cost import mean_touched_pages
-from kafkaviz.search.slots import first_warm_slot, floors
+from kafkaviz.search.binary_search import first_warm_slot, floors
 
 
 def probes_and_pages(entries: int, entry_bytes: int, *, warm: bool = True) -> np.ndarray:

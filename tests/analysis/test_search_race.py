@@ -11,10 +11,10 @@ from kafkaviz.analysis.lookup import search_race
 from kafkaviz.analysis.lookup.search_race import SearchRace, choose_targets, warm_range
 from kafkaviz.analysis.page_replay import IndexGrowth
 from kafkaviz.log.broker import open_broker
-from kafkaviz.search import slots
+from kafkaviz.search import binary_search
+from kafkaviz.search.binary_search import WARM_BYTES, SlotSearch
 from kafkaviz.search.log_view import LogView, view_partition
 from kafkaviz.search.lookup import by_offset, by_timestamp
-from kafkaviz.search.slots import WARM_BYTES, SlotSearch
 from kafkaviz.simulate import lesson_logs
 from kafkaviz.versions import search_profile
 
@@ -154,8 +154,8 @@ ENTRY_BYTES = 8
 
 
 def searches(keys: np.ndarray, target: int, warm_bytes: int) -> tuple[SlotSearch, SlotSearch]:
-    warm = slots.floor(keys, target, ENTRY_BYTES, warm_bytes=warm_bytes)
-    return warm, slots.floor(keys, target, ENTRY_BYTES, warm=False)
+    warm = binary_search.floor(keys, target, ENTRY_BYTES, warm_bytes=warm_bytes)
+    return warm, binary_search.floor(keys, target, ENTRY_BYTES, warm=False)
 
 
 def differs(keys: np.ndarray, target: int, warm_bytes: int) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from kafkaviz.analysis.lookup.lookup_source import OFFSET, TIMESTAMP, LookupSource
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.log.broker import open_broker
-from kafkaviz.search import by_time, index
+from kafkaviz.search import by_time, index_search
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.versions import NEWEST
 
@@ -18,7 +18,7 @@ def is_warm(source: LookupSource, kind: str, target: int, warm_entries: int) -> 
     place = reaching(log, target)
     if place is None:
         return False
-    find = index.find_time if kind == TIMESTAMP else index.find_offset
+    find = index_search.find_time if kind == TIMESTAMP else index_search.find_offset
     return find(log.segments[place], target, profile).slot_search.section == "warm"
 
 

@@ -25,7 +25,7 @@ COMPILED_MODULES = {
     "format.deep_scan",
     "format.record",
     "format.walk",
-    "search.slots",
+    "search.binary_search",
     "simulate.cleaner.record_filter",
     "simulate.producers.batch_encoder",
     "simulate.producers.generator",

@@ -244,10 +244,10 @@ def test_before_the_first_entry():
 
 def test_typed_keys_have_no_log():
     """Only the search is drawn."""
-    from kafkaviz.search import index
+    from kafkaviz.search import index_search
 
     log = lesson_logs.log_of_keys([6, 14, 22, 26, 31])
-    search = index.find_offset(log.segments[0], 23, versions.search_profile())
+    search = index_search.find_offset(log.segments[0], 23, versions.search_profile())
     result = by_offset(lesson_logs.five().log, 23, versions.search_profile())
     result = replace(result, searches=(search,), scans=(), record=None, choices=())
     context = context_of(result, log, np.empty(0, lesson_logs.ROW), is_index_only=True)

@@ -6,8 +6,8 @@ Kafka's answer may differ where an entry is damaged or keys decrease.
 import numpy as np
 
 from kafkaviz.format.walk import Walk
+from kafkaviz.search.binary_search import NONE
 from kafkaviz.search.log_view import SegmentView
-from kafkaviz.search.slots import NONE
 
 
 def ceiling_slot(keys: np.ndarray, target: int) -> int:

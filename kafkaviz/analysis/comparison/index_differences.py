@@ -18,9 +18,9 @@ from kafkaviz.analysis.segment.links import Aim, link
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import TIME_ENTRY, Index, LogSegment
-from kafkaviz.search import index
+from kafkaviz.search import index_search
+from kafkaviz.search.binary_search import SlotSearch
 from kafkaviz.search.log_view import view_segment
-from kafkaviz.search.slots import SlotSearch
 from kafkaviz.versions import SearchProfile
 
 MAX_SLOTS = 1000  # at most this many slots with entries that the other index lacks are listed
@@ -352,7 +352,7 @@ def _compare_lookups(
     )
     reads = []
     for side in sides:
-        search = index.find_offset(view_segment(side.segment), target, profile)
+        search = index_search.find_offset(view_segment(side.segment), target, profile)
         position = search.entry[1] if search.entry else 0
         start = int(np.searchsorted(side.batches["position"], position))
         stop = int(np.searchsorted(side.batches["last_offset"], target))

@@ -23,7 +23,7 @@ from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import Message, message
-from kafkaviz.search.slots import PAGE_BYTES
+from kafkaviz.search.binary_search import PAGE_BYTES
 from kafkaviz.simulate.directory.folder import resolve_output
 
 FILE_BYTES = 64 << 20

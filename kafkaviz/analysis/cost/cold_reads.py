@@ -17,7 +17,7 @@ from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
 from kafkaviz.format.walk import BatchObserver
-from kafkaviz.search.slots import PAGE_BYTES
+from kafkaviz.search.binary_search import PAGE_BYTES
 
 SECOND_WINDOW_PAGES = 4
 WINDOW_PAGES = READ_AHEAD_BYTES // PAGE_BYTES  # most pages that the kernel reads ahead

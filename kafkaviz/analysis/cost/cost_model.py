@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.search.slots import PAGE_BYTES
+from kafkaviz.search.binary_search import PAGE_BYTES
 
 READ_AHEAD_BYTES = 128 << 10  # the default of Linux's read_ahead_kb
 # A fit over 25 cold scans gave 110 µs + 87 µs per read, on a disk whose single random read took

@@ -28,7 +28,7 @@ from kafkaviz.log.remote import address, block_cache, file_system
 from kafkaviz.log.remote.address import RemotePath, Store
 from kafkaviz.log.tiered.segment_store import MAX_MANIFEST_BYTES
 from kafkaviz.log.tiered.tiered_view import RemoteFile
-from kafkaviz.search.index import ENTRY_BYTES, OFFSET, IndexSearch
+from kafkaviz.search.index_search import ENTRY_BYTES, OFFSET, IndexSearch
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.scan import ForwardScan

@@ -16,15 +16,16 @@ from kafkaviz import versions
 from kafkaviz.analysis.lookup import search_race
 from kafkaviz.analysis.lookup.search_race import WarmTargets
 from kafkaviz.analysis.segment.batch_table import BatchTable
-from kafkaviz.search import index, slots
-from kafkaviz.search.index import ENTRY_BYTES
+from kafkaviz.search import binary_search, index_search
+from kafkaviz.search.binary_search import PAGE_BYTES
+from kafkaviz.search.index_search import ENTRY_BYTES
 from kafkaviz.search.log_view import KeyColumn, LogView, SegmentView
-from kafkaviz.search.slots import PAGE_BYTES
 
 OFFSET = "offset"
 TIMESTAMP = "timestamp"
 TARGETS = (OFFSET, TIMESTAMP)
-KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # offset entries in Kafka's 8 KiB
+# offset entries in Kafka's 8 KiB
+KAFKAS_WARM = binary_search.warm_entries(ENTRY_BYTES[index_search.OFFSET])
 # below SMALL_WARM warm entries, pages are drawn with SMALL_PAGE_SLOTS slots
 SMALL_PAGE_SLOTS = 4
 SMALL_WARM = 64
@@ -144,10 +145,10 @@ def key_column(segment: SegmentView, target_kind: str) -> tuple[np.ndarray, int]
 
 def drawn_page_bytes(warm_bytes: int, target_kind: str) -> int:
     """Returns the size of a drawn index page: 4 KiB, or four slots if the warm section is small."""
-    if warm_bytes < SMALL_WARM * ENTRY_BYTES[index.OFFSET]:
+    if warm_bytes < SMALL_WARM * ENTRY_BYTES[index_search.OFFSET]:
         return SMALL_PAGE_SLOTS * searched_entry_bytes(target_kind)
     return PAGE_BYTES
 
 
 def searched_entry_bytes(target_kind: str) -> int:
-    return ENTRY_BYTES[index.TIME if target_kind == TIMESTAMP else index.OFFSET]
+    return ENTRY_BYTES[index_search.TIME if target_kind == TIMESTAMP else index_search.OFFSET]

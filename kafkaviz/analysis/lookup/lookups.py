@@ -28,7 +28,7 @@ from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import Message, message
 from kafkaviz.search import by_time
 from kafkaviz.search.fetch import READ_UNCOMMITTED, SegmentChoice, SegmentMiss, SegmentReason
-from kafkaviz.search.index import OFFSET, IndexSearch
+from kafkaviz.search.index_search import OFFSET, IndexSearch
 from kafkaviz.search.log_view import LogView, SegmentView, view_files, view_partition, view_segment
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.lookup import lookup as lookup_in_view

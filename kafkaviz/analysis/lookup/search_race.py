@@ -22,10 +22,10 @@ import numpy as np
 from kafkaviz.analysis import page_replay
 from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, STORAGES
 from kafkaviz.analysis.page_replay import IndexGrowth, Memory
-from kafkaviz.search import slots
-from kafkaviz.search.index import ENTRY_BYTES, TIME
+from kafkaviz.search import binary_search
+from kafkaviz.search.binary_search import PAGE_BYTES, SlotSearch
+from kafkaviz.search.index_search import ENTRY_BYTES, TIME
 from kafkaviz.search.log_view import KeyColumn, SegmentView
-from kafkaviz.search.slots import PAGE_BYTES, SlotSearch
 from kafkaviz.versions import WARM_BYTES
 
 # the kinds of storage that a log directory can be on
@@ -131,7 +131,7 @@ def race(
     )
 
     def run(sought: int, hot_pages: tuple[int, ...], *, warm: bool) -> RacedSearch:
-        search = slots.floor(keys, sought, entry_bytes, warm=warm, warm_bytes=warm_bytes)
+        search = binary_search.floor(keys, sought, entry_bytes, warm=warm, warm_bytes=warm_bytes)
         return RacedSearch(search, hot_pages, _probes(search, hot_pages, entry_bytes, page_bytes))
 
     plain = run(target, plain_hot, warm=False)
@@ -145,7 +145,7 @@ def race(
     return SearchRace(
         kind=kind,
         entries=len(keys),
-        pages=slots.page_count(len(keys), entry_bytes, page_bytes),
+        pages=binary_search.page_count(len(keys), entry_bytes, page_bytes),
         page_bytes=page_bytes,
         warm_bytes=warm_bytes,
         warm_from_slot=warm.search.warm_from_slot,
@@ -205,7 +205,7 @@ def _probes(
     in_memory = set(hot_pages)
     probes = []
     for probe in search.probes:
-        pages = tuple(slots.pages_of(probe.slot, entry_bytes, page_bytes))
+        pages = tuple(binary_search.pages_of(probe.slot, entry_bytes, page_bytes))
         probes.append(RaceProbe(probe.slot, pages, tuple(p for p in pages if p not in in_memory)))
         in_memory.update(pages)
     return tuple(probes)
@@ -220,7 +220,7 @@ def _probes(
 
 
 ALL_SEARCHED = 1 << 16  # in a larger index, only targets near about this many entries are searched
-# columns of slots.floors
+# columns of binary_search.floors
 PROBES = 1
 PAGES = 2
 
@@ -246,7 +246,7 @@ class WarmTargets:
 
 
 def warm_range(
-    keys: slots.Column, first: int, last: int, entry_bytes: int, *, warm_bytes: int
+    keys: binary_search.Column, first: int, last: int, entry_bytes: int, *, warm_bytes: int
 ) -> tuple[int, int] | None:
     """Returns the first and the last target whose search ends in the warm section.
 
@@ -255,7 +255,7 @@ def warm_range(
     """
     if not len(keys):
         return None
-    warm_from = slots.first_warm_slot(len(keys), entry_bytes, warm_bytes)
+    warm_from = binary_search.first_warm_slot(len(keys), entry_bytes, warm_bytes)
     first_warm = max(first, int(keys[warm_from]) + 1)
     return (first_warm, last) if first_warm <= last else None
 
@@ -272,13 +272,13 @@ def choose_targets(
     """Returns targets from `first` to `last` (inclusive) that show how the warm section works."""
     if not len(keys) or first > last:
         return WarmTargets()
-    warm_from = slots.first_warm_slot(len(keys), entry_bytes, warm_bytes)
+    warm_from = binary_search.first_warm_slot(len(keys), entry_bytes, warm_bytes)
     if warm_from == 0:
         return WarmTargets(is_all_warm=True)
     sample = keys[:: max(1, len(keys) // ALL_SEARCHED)]
     targets = _representatives(np.concatenate((sample, sample + 1, [last])), first, last)
     warm, plain = (
-        slots.floors(
+        binary_search.floors(
             keys, targets, entry_bytes, warm=is_warm, warm_bytes=warm_bytes, page_bytes=page_bytes
         )
         for is_warm in (True, False)

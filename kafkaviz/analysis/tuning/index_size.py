@@ -26,7 +26,7 @@ from kafkaviz.analysis.tuning.interval_cost import ENTRY_BYTES, REPLAYED_BITS, m
 from kafkaviz.analysis.tuning.tuning_case import TuningSource
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.config_def import LONG_MAX
-from kafkaviz.search import slots
+from kafkaviz.search import binary_search
 from kafkaviz.simulate.appends import AppendChunk
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import CAUSES, RollCause, should_roll, waited_ms
@@ -303,10 +303,10 @@ def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
     """
     if not entries:
         return IndexSearchCost(0, 0, 0.0, 0.0)
-    tail = slots.floor(range(0, 2 * entries, 2), 2 * entries, ENTRY_BYTES, warm=warm)
+    tail = binary_search.floor(range(0, 2 * entries, 2), 2 * entries, ENTRY_BYTES, warm=warm)
     doublings = max(0, (entries - 1).bit_length() - REPLAYED_BITS)
     keys = 2 * np.arange(entries >> doublings, dtype=np.int64)
-    floors = slots.floors(keys, keys + 1, ENTRY_BYTES, warm=warm)
+    floors = binary_search.floors(keys, keys + 1, ENTRY_BYTES, warm=warm)
     probes, pages = floors[:, 1:].mean(axis=0).tolist()
     return IndexSearchCost(len(tail.probes), len(tail.pages), probes + doublings, pages + doublings)
 

@@ -16,8 +16,8 @@ from kafkaviz.analysis.segment.existing_index import ExistingIndexCost
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.search import slots
-from kafkaviz.search.slots import PAGE_BYTES
+from kafkaviz.search import binary_search
+from kafkaviz.search.binary_search import PAGE_BYTES
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 REPLAYED_BITS = 18  # up to 2^18 entries (a 2 MiB .index), a search for each target is run
@@ -44,7 +44,7 @@ def mean_touched_pages(entries: int, stretch_bytes: int = PAGE_BYTES) -> float:
     """
     doublings = max(0, (entries - 1).bit_length() - REPLAYED_BITS)
     searched = entries >> doublings
-    pages = slots.sum_pages(searched, ENTRY_BYTES, page_bytes=stretch_bytes)
+    pages = binary_search.sum_pages(searched, ENTRY_BYTES, page_bytes=stretch_bytes)
     return pages / searched + doublings if searched else 0.0
 
 

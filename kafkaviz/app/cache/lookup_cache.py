@@ -43,7 +43,7 @@ from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import language, render, say, say_count
-from kafkaviz.search import index
+from kafkaviz.search import index_search
 from kafkaviz.search.fetch import READ_UNCOMMITTED, Bounds, find_bounds
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
@@ -381,7 +381,7 @@ def _search_keys(
     log: LogView, target_kind: str, target: int, search_profile: SearchProfile
 ) -> Lookup:
     is_time = target_kind == TIMESTAMP
-    find = index.find_time if is_time else index.find_offset
+    find = index_search.find_time if is_time else index_search.find_offset
     searches = (find(log.segments[0], target, search_profile),)
     return Lookup(
         partition=log.name,

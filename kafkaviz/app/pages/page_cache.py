@@ -13,7 +13,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.lookup import tail_growth
 from kafkaviz.messages import language, say
-from kafkaviz.search.slots import WARM_BYTES
+from kafkaviz.search.binary_search import WARM_BYTES
 
 HEADS = ("pages", "entries", "plain_pages", "plain_waits", "warm_pages", "warm_waits")
 # One sentence of the page is about a lagging reader. This reader makes one lookup in a hundred,

@@ -9,7 +9,7 @@ from kafkaviz.cli.common import output
 from kafkaviz.messages import Message, language, message, say
 from kafkaviz.search import by_time
 from kafkaviz.search.fetch import Bounds, FailedBounds, SegmentChoice, SegmentMiss, SegmentReason
-from kafkaviz.search.index import OFFSET, IndexSearch
+from kafkaviz.search.index_search import OFFSET, IndexSearch
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.scan import ForwardScan
 from kafkaviz.versions import SearchProfile

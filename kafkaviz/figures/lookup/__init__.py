@@ -10,9 +10,9 @@ from typing import cast
 
 from kafkaviz.analysis.lookup.lookup_source import LookupRecord
 from kafkaviz.analysis.segment.batch_table import BatchTable
+from kafkaviz.search.binary_search import PAGE_BYTES
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import Lookup
-from kafkaviz.search.slots import PAGE_BYTES
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from kafkaviz import units
 from kafkaviz.figures.lookup import LookupContext
 from kafkaviz.messages import say, say_count
-from kafkaviz.search import slots
-from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
-from kafkaviz.search.slots import Branch, Probe
+from kafkaviz.search import binary_search
+from kafkaviz.search.binary_search import Branch, Probe
+from kafkaviz.search.index_search import ENTRY_BYTES, TIME, IndexSearch
 from kafkaviz.units import clock, format_count
 
 DRAWN_SLOTS = 64  # an index of up to this many slots is drawn slot by slot
@@ -75,8 +75,8 @@ def view(context: LookupContext, search: IndexSearch) -> SearchView:
         steps=(*steps, _result_step(search, has_log=not context.is_index_only, lines=lines)),
         rows=tuple(_rows(search, context.page_bytes)),
         page_slots=context.page_bytes / entry_bytes,
-        pages=slots.page_count(slot_search.entries, entry_bytes, context.page_bytes),
-        warm_slots=slots.warm_entries(entry_bytes, context.result.profile.warm_bytes),
+        pages=binary_search.page_count(slot_search.entries, entry_bytes, context.page_bytes),
+        warm_slots=binary_search.warm_entries(entry_bytes, context.result.profile.warm_bytes),
         cells=tuple(_cells(context, search)) if is_small else None,
     )
 
@@ -84,7 +84,7 @@ def view(context: LookupContext, search: IndexSearch) -> SearchView:
 def _rows(search: IndexSearch, page_bytes: int) -> Iterator[ProbeRow]:
     before = (0, search.slot_search.entries - 1)
     for probe in search.slot_search.probes:
-        pages = tuple(slots.pages_of(probe.slot, ENTRY_BYTES[search.kind], page_bytes))
+        pages = tuple(binary_search.pages_of(probe.slot, ENTRY_BYTES[search.kind], page_bytes))
         key = key_text(search.kind, probe.key)
         yield ProbeRow(probe.slot, key, probe.compare, before, probe.remaining, pages)
         before = probe.remaining or before

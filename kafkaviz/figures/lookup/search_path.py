@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
 from kafkaviz.messages import say
-from kafkaviz.search.index import IndexSearch
+from kafkaviz.search.index_search import IndexSearch
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.units import format_count
 

@@ -17,8 +17,8 @@ from kafkaviz.analysis.lookup.search_race import DISKS, RacedSearch, SearchRace
 from kafkaviz.analysis.page_replay import COLD_AFTER_BYTES
 from kafkaviz.figures.text.sentences import join_comma, join_sentences
 from kafkaviz.messages import say, say_count, table
-from kafkaviz.search.index import ENTRY_BYTES
-from kafkaviz.search.slots import PAGE_BYTES
+from kafkaviz.search.binary_search import PAGE_BYTES
+from kafkaviz.search.index_search import ENTRY_BYTES
 from kafkaviz.units import format_bytes, format_count, format_megabytes
 from kafkaviz.versions import PLAIN, WARM
 

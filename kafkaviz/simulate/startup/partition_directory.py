@@ -18,7 +18,7 @@ from kafkaviz.format.java import CORRUPT_RECORD, KAFKA, without_place
 from kafkaviz.format.offset_index import find_log_end
 from kafkaviz.format.walk import Walk, WalkEnd
 from kafkaviz.messages import Message, message
-from kafkaviz.search import slots
+from kafkaviz.search import binary_search
 from kafkaviz.search.scan import LogReader, find_offset
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery import NEWEST, BrokerException
@@ -295,7 +295,7 @@ def _position_below(index: FileView | None, relative_offset: int) -> int:
 def _search_position(index: FileView, relative_offset: int) -> int:
     """Returns the position that OffsetIndex.lookup finds. Slots may be out of order."""
     entries = offset_index.parse(index.content())
-    slot = slots.floor(entries["relative_offset"], relative_offset, entries.itemsize).slot
+    slot = binary_search.floor(entries["relative_offset"], relative_offset, entries.itemsize).slot
     return int(entries["position"][slot]) if slot >= 0 else 0
 
 

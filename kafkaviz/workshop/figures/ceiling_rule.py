@@ -20,7 +20,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import join_comma, join_semicolon
 from kafkaviz.messages import message, say
-from kafkaviz.search.slots import NONE
+from kafkaviz.search.binary_search import NONE
 from kafkaviz.workshop.figures.figure import (
     UNKNOWN,
     Chart,

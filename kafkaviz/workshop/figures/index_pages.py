@@ -14,8 +14,8 @@ from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.figures.tokens import Kind, bar_marker, page_legend
 from kafkaviz.messages import message, say
-from kafkaviz.search import slots
-from kafkaviz.search.index import ENTRY_BYTES, OFFSET
+from kafkaviz.search import binary_search
+from kafkaviz.search.index_search import ENTRY_BYTES, OFFSET
 from kafkaviz.units import format_count
 from kafkaviz.workshop.figures import page_faults
 from kafkaviz.workshop.figures.figure import (
@@ -62,7 +62,7 @@ class MovingMiddlesView:
 def _lane(entries: int, before: PagesLane | None) -> PagesLane:
     search = tail_search(entries, None)
     probed_pages = tuple(dict.fromkeys(probe.slot // ENTRIES_PER_PAGE for probe in search.probes))
-    pages = slots.page_count(entries, ENTRY_BYTES[OFFSET])
+    pages = binary_search.page_count(entries, ENTRY_BYTES[OFFSET])
     known_pages = before.probed_pages if before else probed_pages
     written_pages = range(before.pages, pages) if before else ()
     fresh_pages = tuple(page for page in probed_pages if page not in known_pages)
@@ -193,7 +193,7 @@ def _make_page_faults(block: LessonBlock) -> PageFaultsView:
 
 @st.cache_resource(max_entries=128, show_spinner=False)
 def _replay(growth: IndexGrowth, memory: Memory, search: str) -> Replay:
-    warm_bytes = None if search == page_faults.PLAIN else slots.WARM_BYTES
+    warm_bytes = None if search == page_faults.PLAIN else binary_search.WARM_BYTES
     return page_replay.replay(growth, memory, warm_bytes=warm_bytes, columns=page_faults.COLUMNS)
 
 
@@ -230,7 +230,7 @@ PAGES = quiz_figure(
 )
 MIDDLES = drawn_figure(
     _make_middles,
-    lambda block: _link_to_size(slots.page_count(block["then"], ENTRY_BYTES[OFFSET])),
+    lambda block: _link_to_size(binary_search.page_count(block["then"], ENTRY_BYTES[OFFSET])),
     (figure, question_figure),
     heads=MIDDLES_HEADS,
     rows=rows,

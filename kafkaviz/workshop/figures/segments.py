@@ -22,7 +22,7 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.html import Html, join, tag
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
-from kafkaviz.search.slots import WARM_BYTES
+from kafkaviz.search.binary_search import WARM_BYTES
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.units import format_count
 from kafkaviz.workshop.figures import block_location

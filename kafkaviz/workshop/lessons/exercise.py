@@ -20,8 +20,7 @@ import numpy as np
 
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import say, say_count
-from kafkaviz.search import slots
-from kafkaviz.search.slots import NONE
+from kafkaviz.search.binary_search import NONE, floors
 
 BASE = -2  # the result (base offset, position 0), which is not an entry of the index
 NO_ANSWER = -3  # the result of a rule that reads the key of a slot that does not exist
@@ -154,7 +153,7 @@ def check(rule: CeilingRule, keys: Sequence[int]) -> RuleCheck:
     numbers = [int(key) for key in keys]
     near = sorted({target for key in numbers for target in (key - 1, key, key + 1)})
     column = np.array(numbers, np.int64)
-    floor_slots = slots.floors(column, np.array(near, np.int64), 8)[:, 0].tolist() if near else []
+    floor_slots = floors(column, np.array(near, np.int64), 8)[:, 0].tolist() if near else []
     cases = [
         _case(rule, numbers, target, slot) for target, slot in zip(near, floor_slots, strict=True)
     ]

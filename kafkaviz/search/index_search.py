@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.search import slots
+from kafkaviz.search import binary_search
+from kafkaviz.search.binary_search import SlotSearch
 from kafkaviz.search.log_view import NO_TIMESTAMP, KeyColumn, SegmentView
-from kafkaviz.search.slots import SlotSearch
 from kafkaviz.versions import SearchProfile
 
 OFFSET = "offset"
@@ -29,13 +29,13 @@ class IndexSearch:
 def find_offset(segment: SegmentView, offset: int, profile: SearchProfile) -> IndexSearch:
     """Finds the last entry whose offset is not above `offset` (OffsetIndex.lookup)."""
     keys = KeyColumn(segment.offset_slots["relative_offset"], segment.base_offset)
-    return _offset_search(segment, _run(slots.floor, keys, offset, OFFSET, profile))
+    return _offset_search(segment, _run(binary_search.floor, keys, offset, OFFSET, profile))
 
 
 def find_time(segment: SegmentView, timestamp_ms: int, profile: SearchProfile) -> IndexSearch:
     """Finds the last entry whose timestamp is not above `timestamp_ms` (TimeIndex.lookup)."""
     keys = KeyColumn(segment.time_slots["timestamp_ms"])
-    slot_search = _run(slots.floor, keys, timestamp_ms, TIME, profile)
+    slot_search = _run(binary_search.floor, keys, timestamp_ms, TIME, profile)
     entry = None
     if slot_search.slot >= 0:
         timestamp, relative_offset = segment.time_slots[slot_search.slot].item()
@@ -55,7 +55,7 @@ def upper_bound(
     """
     target = (position + size_bytes + 2**31) % 2**32 - 2**31
     keys = KeyColumn(segment.offset_slots["position"])
-    return _offset_search(segment, _run(slots.upper_bound, keys, target, OFFSET, profile))
+    return _offset_search(segment, _run(binary_search.upper_bound, keys, target, OFFSET, profile))
 
 
 def position_of(search: IndexSearch) -> int:

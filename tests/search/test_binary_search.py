@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.search import slots
+from kafkaviz.search import binary_search
 from tests.support.vectors import json_lines
 
 BYTES = {"offset": offset_index.ENTRY.itemsize, "time": time_index.ENTRY.itemsize}
@@ -49,17 +49,23 @@ def int32(number: int) -> int:
     return (number + 2**31) % 2**32 - 2**31
 
 
-def searched(line: dict, query: dict, keys: np.ndarray, values: np.ndarray) -> slots.SlotSearch:
+def searched(
+    line: dict, query: dict, keys: np.ndarray, values: np.ndarray
+) -> binary_search.SlotSearch:
     warm, size = line["search"] == "warm", BYTES[line["kind"]]
     if query["m"] == "lookup":
-        return slots.floor(keys, query["t"], size, warm=warm)
+        return binary_search.floor(keys, query["t"], size, warm=warm)
     if query["m"] == "fetchUpperBoundOffset":
-        return slots.upper_bound(values, int32(query["pos"] + query["size"]), size, warm=warm)
+        return binary_search.upper_bound(
+            values, int32(query["pos"] + query["size"]), size, warm=warm
+        )
     # truncateTo
-    return slots.floor(keys if line["kind"] == "offset" else values, query["t"], size, warm=warm)
+    return binary_search.floor(
+        keys if line["kind"] == "offset" else values, query["t"], size, warm=warm
+    )
 
 
-def left_after(slot_search: slots.SlotSearch, column: np.ndarray) -> int:
+def left_after(slot_search: binary_search.SlotSearch, column: np.ndarray) -> int:
     """Returns how many entries truncateTo leaves."""
     if slot_search.slot < 0:
         return 0
@@ -99,7 +105,7 @@ def assert_as_recorded(line: dict) -> int:
 
 def test_the_path_of_a_search():
     """The article's keys and target 23: what each probe saw."""
-    floor = slots.floor(np.array([6, 14, 22, 26, 31]), 23, 8)
+    floor = binary_search.floor(np.array([6, 14, 22, 26, 31]), 23, 8)
     assert (floor.slot, floor.section, floor.warm_from_slot) == (2, "warm", 0)
     assert floor.pages == (0,)
     probes = [tuple(probe)[:5] for probe in floor.probes]
@@ -109,24 +115,25 @@ def test_the_path_of_a_search():
 def test_a_cold_search_begins_at_the_warm_section():
     """A tail of 1310720 entries: a new offset takes 12 probes, an old one 22."""
     keys = np.arange(1, 1_310_721)
-    tail, old = slots.floor(keys, 1_310_720, 8), slots.floor(keys, 1, 8)
+    tail, old = binary_search.floor(keys, 1_310_720, 8), binary_search.floor(keys, 1, 8)
     assert (len(tail.probes), len(tail.pages), tail.section) == (12, 3, "warm")
     assert (len(old.probes), len(old.pages), old.section) == (22, 13, "cold")
     assert old.probes[0].slot == tail.probes[0].slot == 1_310_720 - 1 - 1024
     # the one that asks for the warm section is saved
-    assert len(slots.floor(keys, 1, 8, warm=False).probes) == 21
+    assert len(binary_search.floor(keys, 1, 8, warm=False).probes) == 21
 
 
 def test_an_exact_match_on_slot_0_is_passed_over_by_the_upper_bound():
     """Kafka's upper bound gives slot 1, or none if there is one entry."""
-    assert slots.upper_bound(np.array([5, 9]), 5, 8).slot == 1
-    assert slots.upper_bound(np.array([5]), 5, 8).slot == slots.NONE
-    assert slots.upper_bound(np.array([5, 9]), 4, 8).slot == 0
+    assert binary_search.upper_bound(np.array([5, 9]), 5, 8).slot == 1
+    assert binary_search.upper_bound(np.array([5]), 5, 8).slot == binary_search.NONE
+    assert binary_search.upper_bound(np.array([5, 9]), 4, 8).slot == 0
 
 
 def test_a_time_entry_may_lie_in_two_pages():
     """Slot 341 begins at byte 4092."""
-    assert list(slots.pages_of(341, 12)) == [0, 1] and list(slots.pages_of(511, 8)) == [0]
+    assert list(binary_search.pages_of(341, 12)) == [0, 1]
+    assert list(binary_search.pages_of(511, 8)) == [0]
 
 
 @settings(max_examples=300, deadline=None)
@@ -138,12 +145,12 @@ def test_a_time_entry_may_lie_in_two_pages():
 )
 def test_any_index_gives_what_a_linear_scan_gives(keys, target, warm, warm_bytes):
     column = np.array(keys, np.int64)
-    floor = slots.floor(column, target, 8, warm=warm, warm_bytes=warm_bytes)
+    floor = binary_search.floor(column, target, 8, warm=warm, warm_bytes=warm_bytes)
     assert floor.slot == sum(key <= target for key in keys) - 1
-    ((slot, probes, pages),) = slots.floors(
+    ((slot, probes, pages),) = binary_search.floors(
         column, np.array([target]), 8, warm=warm, warm_bytes=warm_bytes
     )
     assert (slot, probes, pages) == (floor.slot, len(floor.probes), len(floor.pages))
-    above = slots.upper_bound(column, target, 8, warm=warm, warm_bytes=warm_bytes)
-    ceiling = next((slot for slot, key in enumerate(keys) if key >= target), slots.NONE)
+    above = binary_search.upper_bound(column, target, 8, warm=warm, warm_bytes=warm_bytes)
+    ceiling = next((slot for slot, key in enumerate(keys) if key >= target), binary_search.NONE)
     assert above.slot == ceiling or (ceiling == 0 and keys[0] == target)
