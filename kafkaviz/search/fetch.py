@@ -87,7 +87,7 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
     if isolation == READ_UNCOMMITTED:
         return end_bounds
     stable_offset = last_stable_offset(log, end)
-    place = log.floor(stable_offset)
+    place = log.floor_segment(stable_offset)
     for segment in log.segments[place:] if stable_offset < end and place is not None else ():
         search, scan = translate(segment, stable_offset, profile)
         if scan.fault:
@@ -144,7 +144,7 @@ def last_stable_offset(log: LogView, end_offset: int) -> int:
     )
     since, open_since = newest or (log.log_start_offset, {})
     transactions = OpenTransactions(open_since)
-    for segment in log.segments[log.floor(since) or 0 :] if since < end_offset else ():
+    for segment in log.segments[log.floor_segment(since) or 0 :] if since < end_offset else ():
         with segment.log.open_reader() as read:
             for batches in Walk(read, 0, segment.size_bytes):
                 transactions.take(None, batches[batches["last_offset"] >= since])
@@ -290,7 +290,7 @@ def _in_range(log: LogView, offset: int, bounds: Bounds) -> int:
     )
     if offset < bounds.start_offset:
         raise OffsetOutOfRange(verbatim(f"{words}starting from offset: {bounds.start_offset}."))
-    place = log.floor(offset)
+    place = log.floor_segment(offset)
     if offset > bounds.end_offset or place is None:
         raise OffsetOutOfRange(verbatim(f"{words}upto {bounds.end_offset}."))
     return place

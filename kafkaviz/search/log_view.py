@@ -143,8 +143,11 @@ class LogView:
         """Returns the index of the segment with this base offset."""
         return [segment.base_offset for segment in self.segments].index(base_offset)
 
-    def floor(self, offset: int) -> int | None:
-        """Returns the index of the last segment that begins at or below `offset`, or None."""
+    def floor_segment(self, offset: int) -> int | None:
+        """Returns the index of the last segment that begins at or below `offset`, or None.
+
+        This is LogSegments.floorSegment.
+        """
         return max(
             (place for place, segment in enumerate(self.segments) if segment.base_offset <= offset),
             default=None,

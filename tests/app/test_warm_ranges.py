@@ -14,7 +14,7 @@ from kafkaviz.versions import NEWEST
 
 def is_warm(source: LookupSource, kind: str, target: int, warm_entries: int) -> bool:
     log, profile = source.log, lookup_cache.release_profile(NEWEST, warm_entries, kind)
-    reaching = by_time.first_segment_reaching if kind == TIMESTAMP else type(log).floor
+    reaching = by_time.first_segment_reaching if kind == TIMESTAMP else type(log).floor_segment
     place = reaching(log, target)
     if place is None:
         return False
