@@ -1,4 +1,4 @@
-"""A fetch by offset: finds the segment, the index entry, and the batches from there on.
+"""The broker's side of a fetch by offset: the segment, the index entry, and the bytes to send.
 
 This is LocalLog.read and LogSegment.read of Kafka 1.1 to 4.3.1. For example, with segments 0, 100
 and 200 and offset 140:

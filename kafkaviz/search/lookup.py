@@ -10,23 +10,18 @@ A lookup has these parts:
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum, StrEnum, auto
+from enum import StrEnum
 from itertools import chain
 from typing import NamedTuple, cast
 
-import numpy as np
-
-from kafkaviz.errors import CorruptBytes, KafkavizError
-from kafkaviz.format import batch_records, legacy_messages
-from kafkaviz.format.batch import MAGIC_2
-from kafkaviz.format.java import CORRUPT_RECORD
+from kafkaviz.errors import KafkavizError
 from kafkaviz.html import html_table
-from kafkaviz.messages import Message, message, render, verbatim
+from kafkaviz.messages import Message, message, render
 from kafkaviz.search import by_time
 from kafkaviz.search.by_time import OffsetAndTimestamp, TimeSearch
+from kafkaviz.search.consumer import ConsumerRecord, CorruptRecord, FetchResult, SkipReason, fetches
 from kafkaviz.search.fetch import (
     ISOLATIONS,
-    READ_COMMITTED,
     READ_UNCOMMITTED,
     START_REASONS,
     Bounds,
@@ -35,169 +30,14 @@ from kafkaviz.search.fetch import (
     OffsetOutOfRange,
     SegmentChoice,
     SegmentReason,
-    aborted_transactions,
     explain_fetch,
     explain_no_segment,
-    fetch_offset,
     find_bounds,
 )
 from kafkaviz.search.index_search import OFFSET, IndexSearch
 from kafkaviz.search.log_view import LogView
-from kafkaviz.search.scan import (
-    Batch,
-    FailedRead,
-    FileBatch,
-    ForwardScan,
-    LogReader,
-    failed_read,
-    log_path,
-)
+from kafkaviz.search.scan import FailedRead, ForwardScan
 from kafkaviz.versions import SearchProfile
-
-
-@dataclass(frozen=True)
-class ConsumerRecord:
-    """A record, and where its batch is in the log."""
-
-    offset: int
-    timestamp_ms: int
-    segment_base_offset: int
-    batch_position: int
-
-
-class SkipReason(Enum):
-    """Why a batch has no record for the consumer."""
-
-    MARKER = auto()  # a transaction marker
-    ABORTED = auto()
-    EMPTY = auto()  # compaction left no record at or after the offset
-
-
-class CorruptRecord(KafkavizError):
-    """A consumer's error for a wrong checksum (CompletedFetch.maybeEnsureValid).
-
-    Older clients throw a KafkaException.
-    """
-
-    class_name = CORRUPT_RECORD
-
-
-FetchResult = ConsumerRecord | CorruptRecord | FailedRead | SkipReason | None
-
-
-def fetches(
-    log: LogView, offset: int, profile: SearchProfile, bounds: Bounds, isolation: str
-) -> Iterator[tuple[Fetch, FetchResult]]:
-    """Yields (fetch, result), one batch per fetch, until the consumer gets a record or an error.
-
-    The last result is the record, the exception, or None if no batch is left. Raises
-    OffsetOutOfRange if the offset is outside the log.
-    """
-    while True:
-        fetch = fetch_offset(log, offset, profile, bounds, max_bytes=1)
-        batch = fetch.batch
-        result: FetchResult = fetch.fault
-        if batch and fetch.size_bytes:
-            result = _first_record(
-                log, fetch, batch, profile=profile, bounds=bounds, isolation=isolation
-            )
-        yield fetch, result
-        if batch is None or not isinstance(result, SkipReason) or batch.last_offset < offset:
-            return
-        offset = batch.last_offset + 1
-
-
-def _first_record(
-    log: LogView,
-    fetch: Fetch,
-    batch: Batch,
-    *,
-    profile: SearchProfile,
-    bounds: Bounds,
-    isolation: str,
-) -> ConsumerRecord | CorruptRecord | FailedRead | SkipReason:
-    """Returns the first record that the consumer gets from a batch, or why it gets none."""
-    segment = log.segments[log.place_of(fetch.segment_base_offset)]
-    aborted = None
-    try:
-        if isolation == READ_COMMITTED:
-            aborted = aborted_transactions(log, fetch, profile, bounds.end_offset).entries
-        with segment.log.open_reader() as read:
-            file_batch = next(LogReader(read, segment.log.size_bytes).batches(fetch.position), None)
-            if file_batch is None:
-                raise CorruptBytes(fetch.position, message("corrupt.batch_gone"))
-            refusal = _wrong_checksum(file_batch.content, batch, fetch.offset)
-            if refusal:
-                what, offset, cause = refusal
-                place = f"partition {log.name} at offset {offset}"
-                return CorruptRecord(verbatim(f"{what} for {place} is invalid, cause: {cause}"))
-            if batch.is_control:
-                return SkipReason.MARKER
-            if aborted is not None and batch.is_transactional and _is_aborted(batch, aborted):
-                return SkipReason.ABORTED
-            return _record(file_batch, fetch)
-    except FailedRead as fault:
-        return fault
-    except CorruptBytes as fault:
-        return failed_read(log_path(segment), fault)
-
-
-def _wrong_checksum(data: bytes, batch: Batch, offset: int) -> tuple[str, int, str] | None:
-    """Checks a batch's checksum; below magic 2, that of the message that the consumer would get.
-
-    Returns None if the checksum is right. Otherwise returns ("Record batch" or "Record", offset of
-    the batch or message, reason).
-    """
-    what = "Record batch"
-    first_offset = batch.base_offset
-    checked = memoryview(data)
-    if batch.magic < MAGIC_2:
-        first_message = _message_from(data, offset)
-        if first_message is None:
-            return None
-        what = "Record"
-        first_offset, checked = first_message
-    try:
-        batch_records.ensure_valid(checked)
-    except CorruptBytes as fault:
-        return what, first_offset, str(fault.what)
-    return None
-
-
-def _message_from(data: bytes, offset: int) -> tuple[int, memoryview] | None:
-    """Returns (offset, bytes) of the first message at or after `offset`. For magic 0 and 1."""
-    messages = legacy_messages.read(data, reads_parts=False)
-    places = np.flatnonzero(messages.rows["offset"] >= offset)
-    if not len(places):
-        return None
-    row = messages.rows[places[0]]
-    start = int(row["position"])
-    message_bytes = memoryview(messages.data)[start : start + int(row["size_bytes"])]
-    return int(row["offset"]), message_bytes
-
-
-def _record(batch: FileBatch, fetch: Fetch) -> ConsumerRecord | SkipReason:
-    """Returns the first record in a batch at or after the fetched offset. Raises CorruptBytes."""
-    for head in batch.heads(is_streamed=True):
-        if head.offset >= fetch.offset:
-            if batch.is_legacy:
-                _read_parts(batch, fetch.offset)
-            return ConsumerRecord(
-                head.offset, head.timestamp_ms, fetch.segment_base_offset, fetch.position
-            )
-    return SkipReason.EMPTY
-
-
-def _read_parts(batch: FileBatch, offset: int) -> None:
-    first_message = _message_from(batch.content, offset)
-    fault = legacy_messages.read(first_message[1]).fault if first_message else None
-    if fault:
-        raise fault.after(batch.position)
-
-
-def _is_aborted(batch: Batch, aborted: np.ndarray) -> bool:
-    is_own = aborted["producer_id"] == batch.producer_id
-    return bool((aborted["first_offset"][is_own] <= batch.last_offset).any())
 
 
 class LookupOutcome(StrEnum):

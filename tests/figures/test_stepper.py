@@ -19,8 +19,9 @@ from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import say
 from kafkaviz.search.by_time import EARLIEST
+from kafkaviz.search.consumer import CorruptRecord
 from kafkaviz.search.log_view import LogView, SegmentView
-from kafkaviz.search.lookup import CorruptRecord, LookupOutcome, by_offset, by_timestamp
+from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp
 from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, LogRead, ReadPart
 from kafkaviz.simulate import lesson_logs
 from kafkaviz.simulate.lesson_logs import PracticeLog

@@ -13,9 +13,9 @@ from kafkaviz.format import names, producer_snapshot, txn_index
 from kafkaviz.format.batch import TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.datasource.source_reader import Malformed
+from kafkaviz.search.consumer import ConsumerRecord, fetches
 from kafkaviz.search.fetch import find_bounds
 from kafkaviz.search.log_view import view_partition
-from kafkaviz.search.lookup import ConsumerRecord, fetches
 from tests.pipeline import whole_logs
 from tests.pipeline.source_reading import counted, read, read_together
 from tests.pipeline.transaction_batches import marker, of_producer, plain, read_transactions

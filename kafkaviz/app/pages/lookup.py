@@ -31,8 +31,8 @@ from kafkaviz.figures.tokens import page_legend
 from kafkaviz.html import join, tag
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import say, say_count
+from kafkaviz.search.consumer import ConsumerRecord
 from kafkaviz.search.fetch import OffsetOutOfRange
-from kafkaviz.search.lookup import ConsumerRecord
 from kafkaviz.search.scan import FailedRead
 from kafkaviz.versions import SearchProfile
 

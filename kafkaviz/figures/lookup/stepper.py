@@ -20,9 +20,10 @@ from kafkaviz.figures.lookup.log_scan import ScanView
 from kafkaviz.figures.text.sentences import describe_error, join_sentences
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.search.by_time import NAMES
+from kafkaviz.search.consumer import ConsumerRecord
 from kafkaviz.search.fetch import SegmentReason
 from kafkaviz.search.index_search import OFFSET, TIME, IndexSearch
-from kafkaviz.search.lookup import ConsumerRecord, LookupOutcome
+from kafkaviz.search.lookup import LookupOutcome
 from kafkaviz.search.scan import Batch, FailedRead, ForwardScan
 from kafkaviz.units import clock, format_count
 
