@@ -12,7 +12,6 @@ The answer is the first record by offset, not the nearest in time. If the segmen
 record, later segments are not searched.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kafkaviz import versions
@@ -20,13 +19,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.log.tiered.tiered_view import TieredOffsets
 from kafkaviz.messages import Text, message
 from kafkaviz.search import index_search, scan
-from kafkaviz.search.fetch import (
-    Bounds,
-    SegmentChoice,
-    SegmentMiss,
-    SegmentReason,
-    explain_no_segment,
-)
+from kafkaviz.search.fetch import Bounds
 from kafkaviz.search.index_search import IndexSearch
 from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
 from kafkaviz.search.scan import FailedRead, ForwardScan, LogReader
@@ -219,59 +212,3 @@ def _refuse_unknown(timestamp_ms: int, profile: SearchProfile) -> None:
             target = f'"{name}"'
         what = message("lookup_request.no_answer", target=target, since=since, version=version)
         raise KafkavizError(what)
-
-
-def explain_choices(
-    log: LogView, time_search: TimeSearch, bounds: Bounds
-) -> tuple[SegmentChoice, ...]:
-    target_ms = time_search.timestamp_ms
-    if target_ms >= 0:
-        return tuple(_time_choices(log, time_search))
-    if target_ms == MAX_TIMESTAMP:
-        return tuple(_largest_choices(log, time_search))
-    is_cut = bounds.limit_offset < bounds.end_offset
-    is_tiered = log.tiered is not None
-    tiered_reason = SegmentReason.TIERED_OFFSETS if is_tiered else SegmentReason.NOTHING_TIERED
-    reasons = {
-        LATEST: SegmentReason.STABLE_END if is_cut else SegmentReason.LOG_END,
-        EARLIEST: SegmentReason.LOG_START,
-        EARLIEST_LOCAL: SegmentReason.TIERED_OFFSETS if is_tiered else SegmentReason.LOG_START,
-    }
-    return explain_no_segment(log, target_ms, reasons.get(target_ms, tiered_reason))
-
-
-def _time_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoice]:
-    chosen = time_search.segment_index
-    miss = None
-    if time_search.is_hidden:
-        miss = SegmentMiss.HIDDEN
-    elif time_search.answer is None:
-        miss = SegmentMiss.NO_RECORD
-    for place, segment in enumerate(log.segments):
-        base = segment.base_offset
-        target_ms = time_search.timestamp_ms
-        if chosen is not None and place > chosen:
-            yield SegmentChoice(base, SegmentReason.EARLIER_SEARCHED, target_ms)
-            continue
-        is_chosen = place == chosen
-        yield SegmentChoice(
-            base,
-            SegmentReason.FIRST_REACHING if is_chosen else SegmentReason.TOO_OLD,
-            target_ms,
-            is_chosen,
-            miss if is_chosen else None,
-            segment.largest_timestamp_ms,
-            segment.max_timestamp[0] < 0,
-        )
-
-
-def _largest_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoice]:
-    for place, segment in enumerate(log.segments):
-        chosen = place == time_search.segment_index
-        yield SegmentChoice(
-            segment.base_offset,
-            SegmentReason.LARGEST if chosen else SegmentReason.NOT_LARGEST,
-            time_search.timestamp_ms,
-            chosen,
-            largest_ms=segment.max_timestamp[0],
-        )

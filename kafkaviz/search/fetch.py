@@ -16,9 +16,8 @@ no followers to wait for.
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 from functools import partial
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
@@ -32,7 +31,7 @@ from kafkaviz.format.walk import Walk
 from kafkaviz.messages import verbatim
 from kafkaviz.search import index_search
 from kafkaviz.search.index_search import IndexSearch
-from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
+from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.scan import (
     Batch,
     FailedRead,
@@ -294,84 +293,3 @@ def _in_range(log: LogView, offset: int, bounds: Bounds) -> int:
     if offset > bounds.end_offset or place is None:
         raise OffsetOutOfRange(verbatim(f"{words}upto {bounds.end_offset}."))
     return place
-
-
-class SegmentReason(Enum):
-    """Why a segment is searched, or why not."""
-
-    GREATEST_BASE = auto()  # has the greatest base offset not above the target; searched first
-    NEXT = auto()  # the previous segment has no batch that reaches the target
-    BASE_ABOVE = auto()
-    LATER_BASE = auto()  # a later segment's base offset is not above the target either
-    FIRST_REACHING = auto()  # the first segment whose largest timestamp is not below the target
-    TOO_OLD = auto()  # its largest timestamp is below the target
-    EARLIER_SEARCHED = auto()
-    LARGEST = auto()  # has the largest timestamp of all segments
-    NOT_LARGEST = auto()
-    # The other reasons are for lookups that search no segment:
-    OUT_OF_RANGE = auto()
-    BEYOND_STABLE = auto()  # the offset is at or above the last stable offset
-    BOUNDS_UNKNOWN = auto()  # the log's end or its last stable offset cannot be found
-    BEYOND_END = auto()
-    LOG_START = auto()  # known without a search
-    LOG_END = auto()
-    STABLE_END = auto()  # the last stable offset is the end for this consumer
-    NOTHING_TIERED = auto()
-    TIERED_OFFSETS = auto()  # the copied and the local offsets are known
-
-
-START_REASONS = (SegmentReason.GREATEST_BASE, SegmentReason.FIRST_REACHING, SegmentReason.LARGEST)
-
-
-class SegmentMiss(Enum):
-    """Why a searched segment does not contain the answer."""
-
-    NOTHING_REACHES = auto()  # no batch in it reaches the offset
-    NO_RECORD = auto()  # no record is late enough; later segments are not tried
-    HIDDEN = auto()  # the record is at or above the last stable offset
-
-
-class SegmentChoice(NamedTuple):
-    """A segment, and why it was searched or not."""
-
-    base_offset: int
-    reason: SegmentReason
-    target: int  # the offset or timestamp
-    chosen: bool = False  # whether this segment gives the answer, or was the last one searched
-    miss: SegmentMiss | None = None
-    largest_ms: int = NO_TIMESTAMP  # its largest timestamp if that decides, else -1
-    # whether largest_ms is the .log's modification time, because the time index is empty
-    is_file_time: bool = False
-
-
-def explain_fetch(
-    log: LogView, offset: int, fetch: Fetch, bounds: Bounds
-) -> tuple[SegmentChoice, ...]:
-    if fetch.scans:
-        return tuple(_fetch_choices(log, offset, fetch))
-    is_below_end = offset < bounds.end_offset
-    return explain_no_segment(
-        log, offset, SegmentReason.BEYOND_STABLE if is_below_end else SegmentReason.BEYOND_END
-    )
-
-
-def explain_no_segment(
-    log: LogView, target: int, reason: SegmentReason
-) -> tuple[SegmentChoice, ...]:
-    """Returns a `SegmentChoice` with `reason` for every segment, none of which is searched."""
-    return tuple(SegmentChoice(segment.base_offset, reason, target) for segment in log.segments)
-
-
-def _fetch_choices(log: LogView, offset: int, fetch: Fetch) -> Iterator[SegmentChoice]:
-    tried_offsets = [scan.base_offset for scan in fetch.scans]
-    first = tried_offsets[0]
-    last = tried_offsets[-1]
-    for segment in log.segments:
-        base = segment.base_offset
-        if base not in tried_offsets:
-            reason = SegmentReason.BASE_ABOVE if base > offset else SegmentReason.LATER_BASE
-            yield SegmentChoice(base, reason, offset)
-            continue
-        reason = SegmentReason.GREATEST_BASE if base == first else SegmentReason.NEXT
-        miss = None if base == last and fetch.batch else SegmentMiss.NOTHING_REACHES
-        yield SegmentChoice(base, reason, offset, base == last, miss)

@@ -2,10 +2,10 @@
 
 A lookup has these parts:
 
-    segment choice    the .log that is searched, and why the others are not
-    searches          slot by slot in the time index and the offset index
-    scan              forward through the batches, from the position that the index gave
-    record, answer    the result for the client
+    choices           the .log that is searched, and why the others are not (segment_choice.py)
+    searches          slot by slot in the time index and the offset index (index_search.py)
+    scan              batch by batch, from the position that the index gave (scan.py)
+    record, answer    the result for the client (consumer.py, by_time.py)
 """
 
 from collections.abc import Iterator
@@ -23,20 +23,23 @@ from kafkaviz.search.consumer import ConsumerRecord, CorruptRecord, FetchResult,
 from kafkaviz.search.fetch import (
     ISOLATIONS,
     READ_UNCOMMITTED,
-    START_REASONS,
     Bounds,
     FailedBounds,
     Fetch,
     OffsetOutOfRange,
-    SegmentChoice,
-    SegmentReason,
-    explain_fetch,
-    explain_no_segment,
     find_bounds,
 )
 from kafkaviz.search.index_search import OFFSET, IndexSearch
 from kafkaviz.search.log_view import LogView
 from kafkaviz.search.scan import FailedRead, ForwardScan
+from kafkaviz.search.segment_choice import (
+    START_REASONS,
+    SegmentChoice,
+    SegmentReason,
+    explain_fetch,
+    explain_no_segment,
+    explain_time_search,
+)
 from kafkaviz.versions import SearchProfile
 
 
@@ -266,7 +269,7 @@ def by_timestamp(
         partition=log.name,
         profile=profile,
         bounds=bounds,
-        choices=by_time.explain_choices(log, time_search, bounds),
+        choices=explain_time_search(log, time_search, bounds),
         searches=time_search.searches,
         scans=(time_search.scan,) if time_search.scan else (),
         record=record,

@@ -5,10 +5,10 @@ import pytest
 from kafkaviz import versions
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.search.binary_search import Branch, floor
-from kafkaviz.search.fetch import SegmentMiss, SegmentReason
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp, lookup
 from kafkaviz.search.scan import HeaderOutcome, ReadPart
+from kafkaviz.search.segment_choice import SegmentMiss, SegmentReason
 from kafkaviz.simulate import lesson_logs
 from tests.support.legacy_messages import build_message
 

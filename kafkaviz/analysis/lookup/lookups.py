@@ -27,11 +27,12 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import Message, message
 from kafkaviz.search import by_time
-from kafkaviz.search.fetch import READ_UNCOMMITTED, SegmentChoice, SegmentMiss, SegmentReason
+from kafkaviz.search.fetch import READ_UNCOMMITTED
 from kafkaviz.search.index_search import OFFSET, IndexSearch
 from kafkaviz.search.log_view import LogView, SegmentView, view_files, view_partition, view_segment
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.lookup import lookup as lookup_in_view
+from kafkaviz.search.segment_choice import describe_choice
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_behaviour
 from kafkaviz.simulate.steps import MAX_LOG_BYTES, StoredLog
 from kafkaviz.versions import Release
@@ -315,31 +316,6 @@ def _recover_alone(
 
 
 ENTRY_FIELDS = {"offset": ("offset", "position"), "time": ("timestamp_ms", "offset")}
-_REASONS = {
-    SegmentReason.GREATEST_BASE: "segment_choice.greatest_base",
-    SegmentReason.NEXT: "segment_choice.next_segment",
-    SegmentReason.BASE_ABOVE: "segment_choice.base_above",
-    SegmentReason.LATER_BASE: "segment_choice.later_base",
-    SegmentReason.FIRST_REACHING: "segment_choice.first_reaching",
-    SegmentReason.TOO_OLD: "segment_choice.too_old",
-    SegmentReason.EARLIER_SEARCHED: "segment_choice.earlier_searched",
-    SegmentReason.LARGEST: "segment_choice.largest",
-    SegmentReason.NOT_LARGEST: "segment_choice.not_largest",
-    SegmentReason.OUT_OF_RANGE: "segment_choice.not_for_offset",
-    SegmentReason.BEYOND_STABLE: "segment_choice.not_for_offset",
-    SegmentReason.BEYOND_END: "segment_choice.not_for_offset",
-    SegmentReason.BOUNDS_UNKNOWN: "segment_choice.bounds_unknown",
-    SegmentReason.LOG_START: "segment_choice.log_start_known",
-    SegmentReason.LOG_END: "segment_choice.log_end_known",
-    SegmentReason.STABLE_END: "segment_choice.log_end_known",
-    SegmentReason.NOTHING_TIERED: "segment_choice.nothing_tiered",
-    SegmentReason.TIERED_OFFSETS: "segment_choice.tiered_offsets",
-}
-_MISSES = {
-    SegmentMiss.NOTHING_REACHES: "segment_choice.but_nothing_reaches",
-    SegmentMiss.NO_RECORD: "segment_choice.but_no_record",
-    SegmentMiss.HIDDEN: "segment_choice.but_hidden",
-}
 
 
 def lookup_object(lookup: Lookup, start_error: str | None = None) -> dict:
@@ -410,23 +386,6 @@ def index_object(
         "answer": _entry(search.kind, answer),
     }
     return fields | _start_error(start_error)
-
-
-def describe_choice(choice: SegmentChoice) -> Message:
-    reason = message(
-        _REASONS[choice.reason], target=choice.target, largest=_describe_largest(choice)
-    )
-    if choice.miss is None:
-        return reason
-    return message(_MISSES[choice.miss], reason=reason, target=choice.target)
-
-
-def _describe_largest(choice: SegmentChoice) -> Message:
-    if choice.is_file_time:
-        return message("segment_choice.file_time", ms=choice.largest_ms)
-    if choice.largest_ms < 0:
-        return message("segment_choice.no_timestamp")
-    return message("segment_choice.entry_time", ms=choice.largest_ms)
 
 
 def _start_error(error: str | None) -> dict:

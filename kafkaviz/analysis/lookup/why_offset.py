@@ -18,9 +18,9 @@ from kafkaviz.analysis.segment.batch_table import BatchTable
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message
-from kafkaviz.search.fetch import SegmentReason
 from kafkaviz.search.log_view import LogView
 from kafkaviz.search.lookup import Lookup
+from kafkaviz.search.segment_choice import SegmentReason
 
 SEARCHED = "searched"
 OLDER = "older"

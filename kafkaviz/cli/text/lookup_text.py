@@ -4,14 +4,19 @@ from collections.abc import Container, Iterator, Sequence
 
 from kafkaviz import units
 from kafkaviz.analysis.cost.remote_reads import RemoteCost
-from kafkaviz.analysis.lookup.lookups import describe_choice
 from kafkaviz.cli.common import output
 from kafkaviz.messages import Message, language, message, say
 from kafkaviz.search import by_time
-from kafkaviz.search.fetch import Bounds, FailedBounds, SegmentChoice, SegmentMiss, SegmentReason
+from kafkaviz.search.fetch import Bounds, FailedBounds
 from kafkaviz.search.index_search import OFFSET, IndexSearch
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.scan import ForwardScan
+from kafkaviz.search.segment_choice import (
+    SegmentChoice,
+    SegmentMiss,
+    SegmentReason,
+    describe_choice,
+)
 from kafkaviz.versions import SearchProfile
 
 MAX_NEIGHBOURS = 3  # most segments that are shown on each side of the chosen one

@@ -21,10 +21,10 @@ from kafkaviz.figures.text.sentences import describe_error, join_sentences
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.search.by_time import NAMES
 from kafkaviz.search.consumer import ConsumerRecord
-from kafkaviz.search.fetch import SegmentReason
 from kafkaviz.search.index_search import OFFSET, TIME, IndexSearch
 from kafkaviz.search.lookup import LookupOutcome
 from kafkaviz.search.scan import Batch, FailedRead, ForwardScan
+from kafkaviz.search.segment_choice import SegmentReason
 from kafkaviz.units import clock, format_count
 
 VALUE_NAMES = (
