@@ -19,7 +19,7 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.walk import Walk
 from kafkaviz.search.log_view import SegmentView
-from kafkaviz.search.lookup import lookup
+from kafkaviz.search.lookup import lookup_in_view
 
 LOG_BYTES, BATCH_BYTES, RECORDS = 1 << 30, 8192, 127
 BATCHES = LOG_BYTES // BATCH_BYTES
@@ -44,8 +44,8 @@ def run() -> list[str]:
         )
         rows = []
         for name, find in (
-            ("an offset", partial(lookup, offset=offset)),
-            ("a timestamp", partial(lookup, timestamp_ms=FIRST_MS + offset)),
+            ("an offset", partial(lookup_in_view, offset=offset)),
+            ("a timestamp", partial(lookup_in_view, timestamp_ms=FIRST_MS + offset)),
         ):
             lookup_s = best(
                 lambda find=find: lookup_object(

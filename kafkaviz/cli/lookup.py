@@ -129,13 +129,13 @@ def _search_log(args: argparse.Namespace, opened: "OpenedPath") -> int:
     from kafkaviz.analysis.lookup.lookups import open_log
     from kafkaviz.errors import CorruptFile
     from kafkaviz.log.tiered import tiered_view
-    from kafkaviz.search.lookup import lookup
+    from kafkaviz.search.lookup import lookup_in_view
 
     search_profile = versions.search_profile(opened.version, args.search)
     log = open_log(opened, as_is=args.as_is)
     _say_recovery(log.recovered_files, log.segments)
     try:
-        result = lookup(log, search_profile, args.offset, args.timestamp, args.isolation)
+        result = lookup_in_view(log, search_profile, args.offset, args.timestamp, args.isolation)
     except CorruptFile as fault:
         if args.json:
             from kafkaviz.analysis.lookup.lookups import refusal_object

@@ -317,14 +317,14 @@ def _time_outcome(time_search: TimeSearch) -> LookupOutcome | None:
     return LookupOutcome.RECORD_TIME if is_time else LookupOutcome.RECORD_LARGEST
 
 
-def lookup(
+def lookup_in_view(
     log: LogView,
     profile: SearchProfile,
     offset: int | None = None,
     timestamp_ms: int | str | None = None,
     isolation: str = READ_UNCOMMITTED,
 ) -> Lookup:
-    """Returns a lookup by offset or by timestamp.
+    """Returns a lookup by offset or by timestamp, in a log as a broker has it open.
 
     Args:
         timestamp_ms: milliseconds since 1970, "earliest", "latest" or "max".

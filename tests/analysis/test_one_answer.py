@@ -14,7 +14,7 @@ from kafkaviz.__main__ import main
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition
-from kafkaviz.search.lookup import lookup
+from kafkaviz.search.lookup import lookup_in_view
 from tests.pipeline.source_reading import read
 from tests.search.damaged_logs import make_log
 
@@ -69,7 +69,7 @@ def hold_to_each_other(seed: int) -> None:
         offsets = {offset for offset, _ in records}
         assert delivered <= offsets
         for offset in range(13):
-            result = lookup(log, profile, offset=offset)
+            result = lookup_in_view(log, profile, offset=offset)
             if result.record and not is_damaged(result.record.batch_position):
                 assert (result.answer.offset, result.answer.timestamp_ms) in records
 
@@ -85,7 +85,7 @@ def hold_to_each_other(seed: int) -> None:
             if batch["position"] > first_damage or not is_index_sound:
                 continue
             for offset in found_offsets:
-                result = lookup(log, profile, offset=offset)
+                result = lookup_in_view(log, profile, offset=offset)
                 assert result.error or result.answer.offset == offset
 
 

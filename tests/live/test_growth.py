@@ -16,7 +16,7 @@ from kafkaviz.format import checkpoint, names, offset_index, time_index, txn_ind
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.search.log_view import view_partition
-from kafkaviz.search.lookup import lookup
+from kafkaviz.search.lookup import lookup_in_view
 from tests.live.churn import pool, write_partitions
 from tests.live.moments import Moments
 
@@ -135,8 +135,8 @@ def test_a_lookup_ends_where_the_listed_log_does(broker):
     last_offset = int(broker.batches["last_offset"][broker.count - 1])
     broker.append_all()
     profile = versions.search_profile()
-    assert lookup(log, profile, offset=last_offset).answer.offset == last_offset
-    assert lookup(log, profile, timestamp_ms="latest").answer.offset == last_offset + 1
+    assert lookup_in_view(log, profile, offset=last_offset).answer.offset == last_offset
+    assert lookup_in_view(log, profile, timestamp_ms="latest").answer.offset == last_offset + 1
 
 
 def test_a_check_while_a_broker_writes(broker):

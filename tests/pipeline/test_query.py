@@ -36,7 +36,7 @@ from kafkaviz.pipeline.sql.query import (
     WorkerPool,
 )
 from kafkaviz.pipeline.sql.sql_worker import CELL_CHARACTERS
-from kafkaviz.search.lookup import lookup
+from kafkaviz.search.lookup import lookup_in_view
 from tests.pipeline import catalog_rows, plain_rows
 from tests.support.ingest import ingest_in_process, run_ingest, without_spark
 
@@ -470,7 +470,7 @@ def test_the_worst_lookup_is_what_the_search_reads(catalog_folder, plain, clean)
         log = open_log(open_path(clean / f"{row['topic']}-{row['partition']}", "4.0"), as_is=True)
 
         def headers(offset: int, log=log) -> int:
-            found = lookup(log, versions.search_profile("4.0", None), offset=offset)
+            found = lookup_in_view(log, versions.search_profile("4.0", None), offset=offset)
             return len({read.position for read in found.scan.reads})
 
         assert headers(row["offset"]) == row["headers"]

@@ -5,7 +5,7 @@ import pytest
 from kafkaviz import versions
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition
-from kafkaviz.search.lookup import lookup
+from kafkaviz.search.lookup import lookup_in_view
 from tests.conftest import DATA
 from tests.search.damaged_logs import make_log
 from tests.support.cases import all_cases
@@ -34,7 +34,7 @@ def assert_answers_are_kafkas(line, tmp_path):
     profile = versions.search_profile(line["release"])
     for kind, target in (("offsets", "offset"), ("timestamps", "timestamp_ms")):
         for value, answer in zip(questions[kind], line[kind], strict=True):
-            result = lookup(log, profile, **{target: value})
+            result = lookup_in_view(log, profile, **{target: value})
             found = result.answer and [result.answer.offset, result.answer.timestamp_ms]
             if result.error:
                 found = result.error.class_name

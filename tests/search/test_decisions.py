@@ -6,7 +6,7 @@ from kafkaviz import versions
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.search.binary_search import Branch, floor
 from kafkaviz.search.log_view import LogView, SegmentView
-from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp, lookup
+from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp, lookup_in_view
 from kafkaviz.search.scan import HeaderOutcome, ReadPart
 from kafkaviz.search.segment_choice import SegmentMiss, SegmentReason
 from kafkaviz.simulate import lesson_logs
@@ -116,7 +116,7 @@ def test_a_header_that_is_cut_off_decides_nothing(version):
     ],
 )
 def test_where_a_lookup_begins_and_what_comes_of_it(target, reason, outcome):
-    result = lookup(lesson_logs.five().log, versions.search_profile(), **target)
+    result = lookup_in_view(lesson_logs.five().log, versions.search_profile(), **target)
     assert (result.start_choice.reason, result.start_choice.miss) == (reason, None)
     assert result.outcome is outcome
 

@@ -17,7 +17,7 @@ from kafkaviz.search.fetch import (
     find_bounds,
 )
 from kafkaviz.search.log_view import LogView, view_partition
-from kafkaviz.search.lookup import by_offset, lookup
+from kafkaviz.search.lookup import by_offset, lookup_in_view
 from kafkaviz.search.scan import translate
 from kafkaviz.versions import SearchProfile
 from tests.pipeline import whole_logs
@@ -182,7 +182,7 @@ def test_an_entry_that_points_before_the_file(data, tmp_path, position):
     log = served_log(data, tmp_path, index=struct.pack(">ii", 1, position))
     profile = versions.search_profile("4.3.1")
     assert by_offset(log, 2, profile).record.offset == 2
-    failed = lookup(log, profile, timestamp_ms="max")
+    failed = lookup_in_view(log, profile, timestamp_ms="max")
     assert failed.answer is None and failed.searches[0].entry == (1, position)
     assert failed.scan.from_position == position
     assert failed.error.class_name == java.ILLEGAL_ARGUMENT

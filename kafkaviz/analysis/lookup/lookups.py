@@ -30,8 +30,7 @@ from kafkaviz.search import by_time
 from kafkaviz.search.fetch import READ_UNCOMMITTED
 from kafkaviz.search.index_search import OFFSET, IndexSearch
 from kafkaviz.search.log_view import LogView, SegmentView, view_files, view_partition, view_segment
-from kafkaviz.search.lookup import Lookup
-from kafkaviz.search.lookup import lookup as lookup_in_view
+from kafkaviz.search.lookup import Lookup, lookup_in_view
 from kafkaviz.search.segment_choice import describe_choice
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_behaviour
 from kafkaviz.simulate.steps import MAX_LOG_BYTES, StoredLog
