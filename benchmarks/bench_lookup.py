@@ -13,7 +13,8 @@ import numpy as np
 
 from benchmarks import best, row
 from kafkaviz import versions
-from kafkaviz.analysis.lookup.lookups import lookup_object, open_log
+from kafkaviz.analysis.lookup.json_object import lookup_object
+from kafkaviz.analysis.lookup.served_log import open_log
 from kafkaviz.analysis.opened_path import open_path
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END

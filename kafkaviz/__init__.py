@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparator import compare
     from kafkaviz.analysis.comparison.comparison import BrokerComparison
     from kafkaviz.analysis.findings import Finding
-    from kafkaviz.analysis.lookup.lookups import lookup
+    from kafkaviz.analysis.lookup import lookup
     from kafkaviz.analysis.sweep import sweep
     from kafkaviz.environment import SAMPLES
     from kafkaviz.errors import CannotOpen, CorruptFile, KafkavizError
@@ -71,7 +71,7 @@ _MODULE_BY_NAME = {
     "compaction": "analysis.compaction.compaction",
     "BrokerComparison": "analysis.comparison.comparison",
     "compare": "analysis.comparison.comparator",
-    "lookup": "analysis.lookup.lookups",
+    "lookup": "analysis.lookup",
     "sweep": "analysis.sweep",
     "batches": "pipeline",
     "records": "pipeline",

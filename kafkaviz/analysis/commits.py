@@ -22,7 +22,7 @@ import numpy as np
 from kafkaviz.analysis.compaction.compaction import log_transactions
 from kafkaviz.analysis.compaction.decision import NEVER_MS, read_log_state
 from kafkaviz.analysis.compaction.record_fates import NONE, match_keys
-from kafkaviz.analysis.lookup.lookups import lookup
+from kafkaviz.analysis.lookup import lookup
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import coordinator_records
 from kafkaviz.format.batch import is_control, is_transactional

@@ -126,7 +126,7 @@ def _search(args: argparse.Namespace, opened: "OpenedPath") -> int:
 def _search_log(args: argparse.Namespace, opened: "OpenedPath") -> int:
     from kafkaviz import versions
     from kafkaviz.analysis.cost import remote_reads
-    from kafkaviz.analysis.lookup.lookups import open_log
+    from kafkaviz.analysis.lookup.served_log import open_log
     from kafkaviz.errors import CorruptFile
     from kafkaviz.log.tiered import tiered_view
     from kafkaviz.search.lookup import lookup_in_view
@@ -138,7 +138,7 @@ def _search_log(args: argparse.Namespace, opened: "OpenedPath") -> int:
         result = lookup_in_view(log, search_profile, args.offset, args.timestamp, args.isolation)
     except CorruptFile as fault:
         if args.json:
-            from kafkaviz.analysis.lookup.lookups import refusal_object
+            from kafkaviz.analysis.lookup.json_object import refusal_object
 
             target = args.offset, args.timestamp
             refusal = refusal_object(log.name, search_profile.version, *target, fault)
@@ -151,7 +151,7 @@ def _search_log(args: argparse.Namespace, opened: "OpenedPath") -> int:
     )
     if args.json:
         from kafkaviz.analysis.json_objects import to_json_object
-        from kafkaviz.analysis.lookup.lookups import lookup_object
+        from kafkaviz.analysis.lookup.json_object import lookup_object
 
         remote = {"remote": to_json_object(cost)} if remote_files or cost.reads else {}
         unknown = _unknown_settings(log.segments)
@@ -165,7 +165,7 @@ def _search_log(args: argparse.Namespace, opened: "OpenedPath") -> int:
 
 def _search_index(args: argparse.Namespace, opened: "OpenedPath") -> int:
     from kafkaviz import versions
-    from kafkaviz.analysis.lookup.lookups import open_index
+    from kafkaviz.analysis.lookup.served_log import open_index
     from kafkaviz.errors import KafkavizError
     from kafkaviz.search import index_search
 
@@ -184,7 +184,7 @@ def _search_index(args: argparse.Namespace, opened: "OpenedPath") -> int:
         search = index_search.find_offset(segment, target, search_profile)
         answer = search.entry or (segment.base_offset, 0)
     if args.json:
-        from kafkaviz.analysis.lookup.lookups import index_object
+        from kafkaviz.analysis.lookup.json_object import index_object
 
         version = search_profile.version
         directory = opened.partition.directory
@@ -202,7 +202,7 @@ def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> No
 
     Also says whether start-up will fail.
     """
-    from kafkaviz.analysis.lookup.lookups import (
+    from kafkaviz.analysis.lookup.served_log import (
         describe_failed_start,
         describe_recovered,
         has_unopened_log,

@@ -14,7 +14,7 @@ import kafkaviz as kv
 from kafkaviz import versions
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.broker_health import check
-from kafkaviz.analysis.lookup.lookups import (
+from kafkaviz.analysis.lookup.served_log import (
     describe_recovered,
     needs_recovery,
     open_index,

@@ -8,7 +8,7 @@ import pytest
 
 from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.checks.plan import plan_check
-from kafkaviz.analysis.lookup.lookups import needs_recovery
+from kafkaviz.analysis.lookup.served_log import needs_recovery
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
 from kafkaviz.format import txn_index
 from kafkaviz.format.names import METADATA_DIRECTORY, METADATA_TOPIC

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analysis.lookup.lookups import open_log
+from kafkaviz.analysis.lookup.served_log import open_log
 from kafkaviz.analysis.opened_path import open_path
 from kafkaviz.errors import CannotOpen
 from tests.pipeline import whole_logs

@@ -7,7 +7,7 @@ import pytest
 
 from kafkaviz import messages as messages
 from kafkaviz import versions
-from kafkaviz.analysis.lookup import lookups
+from kafkaviz.analysis.lookup import served_log
 from kafkaviz.analysis.lookup.lookup_source import LookupRecord
 from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.binary.file_view import in_memory
@@ -303,7 +303,7 @@ def test_a_checksum_that_is_wrong():
 def test_figures_name_the_segment_that_is_searched(damaged):
     """Also if the page shows another segment; a single segment needs no name."""
     partition = open_broker(damaged).partition("bookings-0")
-    log = lookups.open_log_view(partition)
+    log = served_log.open_log_view(partition)
     result = by_offset(log, 954, versions.search_profile("4.3.1"))
     context = context_of(result, log, partition.segment(858).batches())
     sent = stepper.browser_payload(stepper.view(context), context, "key")

@@ -21,7 +21,7 @@ from random import Random
 from kafkaviz import versions
 from kafkaviz.analysis import overview
 from kafkaviz.analysis.broker_health import check, health_object
-from kafkaviz.analysis.lookup.lookups import open_log_view
+from kafkaviz.analysis.lookup.served_log import open_log_view
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.cli import dumping
 from kafkaviz.cli.dumping import Console, json_lines, text

@@ -11,7 +11,7 @@ import pytest
 
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.broker_health import Health, check, with_unstored_facts
-from kafkaviz.analysis.lookup.lookups import lookup
+from kafkaviz.analysis.lookup import lookup
 from kafkaviz.analysis.retention import LogRetention
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.text.retention_text import reason_text

@@ -19,7 +19,7 @@ import pytest
 
 from kafkaviz import versions
 from kafkaviz.analysis import broker_health, sweep
-from kafkaviz.analysis.lookup.lookups import open_log
+from kafkaviz.analysis.lookup.served_log import open_log
 from kafkaviz.analysis.opened_path import open_path
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS

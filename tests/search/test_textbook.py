@@ -1,7 +1,7 @@
 import pytest
 
 from kafkaviz import versions
-from kafkaviz.analysis.lookup.lookups import open_log_view
+from kafkaviz.analysis.lookup.served_log import open_log_view
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.lookup import by_offset
 from kafkaviz.search.scan import translate

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz.analysis.inferred_release import assume_release
-from kafkaviz.analysis.lookup.lookups import open_log_view
+from kafkaviz.analysis.lookup.served_log import open_log_view
 from kafkaviz.analysis.opened_path import broker_around
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CannotOpen, KafkavizError

@@ -14,7 +14,7 @@ import streamlit as st
 
 from kafkaviz import messages, units, versions
 from kafkaviz.analysis.inferred_release import assume_release
-from kafkaviz.analysis.lookup import lookup_source, lookups, search_race, why_offset
+from kafkaviz.analysis.lookup import lookup_source, search_race, served_log, why_offset
 from kafkaviz.analysis.lookup.lookup_source import (
     KAFKAS_WARM,
     OFFSET,
@@ -212,11 +212,11 @@ def _title(partition: Partition, log: LogView, segment_view: SegmentView) -> str
 def _note(log: LogView) -> str:
     notes = []
     if log.start_error:
-        has_unopened = lookups.has_unopened_log(log.segments)
-        failed_start = lookups.describe_failed_start(log.start_error, has_unopened=has_unopened)
+        has_unopened = served_log.has_unopened_log(log.segments)
+        failed_start = served_log.describe_failed_start(log.start_error, has_unopened=has_unopened)
         notes.append(to_sentence(render(failed_start)))
     is_assumed = any(segment.has_assumed_settings for segment in log.segments)
-    if recovery := lookups.describe_recovered(log.recovered_files, is_assumed=is_assumed):
+    if recovery := served_log.describe_recovered(log.recovered_files, is_assumed=is_assumed):
         notes.append(to_sentence(render(recovery)))
     return join_sentences(notes)
 
@@ -224,7 +224,7 @@ def _note(log: LogView) -> str:
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _log_view(snapshot: BrokerSnapshot, partition: Partition) -> LogView:
     """Returns the topic-partition as a broker sees it after start-up, with recovery if needed."""
-    return lookups.open_log_view(partition, broker=snapshot.broker)
+    return served_log.open_log_view(partition, broker=snapshot.broker)
 
 
 def _rows(partition: Partition, log: LogView, base_offset: int) -> BatchTable:

@@ -17,7 +17,7 @@ from itertools import pairwise
 from math import ceil, inf
 
 from kafkaviz import versions
-from kafkaviz.analysis.lookup.lookups import open_log_view
+from kafkaviz.analysis.lookup.served_log import open_log_view
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import Message, message
 from kafkaviz.pipeline.datasource import consumer_options

@@ -1,4 +1,4 @@
-"""Looks up offsets and timestamps in a partition directory, as the broker would after start-up.
+"""Opens a log as a broker serves it after start-up.
 
 After a clean shutdown, the broker serves the files unchanged, even if they have wrong bytes. After
 an unclean shutdown, start-up recovers segments with offsets above the recovery point. It always
@@ -12,11 +12,10 @@ from typing import Any, cast
 
 from kafkaviz import versions
 from kafkaviz.analysis.inferred_release import assume_release
-from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.opened_path import ADVICE_ANY, OpenedPath, broker_around
 from kafkaviz.analysis.restart.recovery_scope import distrust_reason, recovered_bases
 from kafkaviz.binary.file_view import AFTER_RECOVERY, ON_DISK, FileView
-from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
+from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import names
 from kafkaviz.format.names import SegmentName
 from kafkaviz.log import file, lone_files
@@ -26,58 +25,13 @@ from kafkaviz.log.remote import address
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import Message, message
-from kafkaviz.search import by_time
-from kafkaviz.search.fetch import READ_UNCOMMITTED
-from kafkaviz.search.index_search import OFFSET, IndexSearch
 from kafkaviz.search.log_view import LogView, SegmentView, view_files, view_partition, view_segment
-from kafkaviz.search.lookup import Lookup, lookup_in_view
-from kafkaviz.search.segment_choice import describe_choice
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_behaviour
 from kafkaviz.simulate.steps import MAX_LOG_BYTES, StoredLog
 from kafkaviz.versions import Release
 
 # segment.index.bytes with room for all entries of a segment that start-up cannot open
 MAX_BYTES = 2**31 - 1
-
-
-def lookup(
-    partition: Partition,
-    *,
-    offset: int | None = None,
-    timestamp_ms: int | str | None = None,
-    version: str | None = None,
-    search: str | None = None,
-    isolation: str = READ_UNCOMMITTED,
-    as_is: bool = False,
-    broker: Broker | None = None,
-) -> Lookup:
-    """Looks up an offset or a timestamp, and records every step.
-
-    Either `offset` or `timestamp_ms` must be given.
-
-    Args:
-        timestamp_ms: a time in ms, or "earliest", "latest" or "max".
-        version: the Kafka release that searches. None: the assumed release.
-        search: the index search, "plain" or "warm". None: that of the release.
-        isolation: "read_uncommitted" or "read_committed".
-        as_is: whether to search the files without recovering them first.
-        broker: the broker with all opened log directories. None: only the partition's directory.
-
-    Raises:
-        CannotOpen: there is no .log, or a file cannot be read.
-        CorruptFile: the search reads bytes that break their format.
-    """
-    if not version:
-        broker = broker or broker_around(partition)
-        version = assume_release(broker).version
-    search_profile = versions.search_profile(version, search)
-    return lookup_in_view(
-        open_log_view(partition, version, as_is=as_is, broker=broker),
-        search_profile,
-        offset,
-        timestamp_ms,
-        isolation,
-    )
 
 
 def open_log(opened: OpenedPath, *, as_is: bool = False) -> LogView:
@@ -309,98 +263,3 @@ def _recover_alone(
     return {
         name: stored_file for name, stored_file in files.items() if name not in own_names
     } | loading.files()
-
-
-# ---- the JSON object of a lookup, as `kafkaviz lookup --json` prints it
-
-
-ENTRY_FIELDS = {"offset": ("offset", "position"), "time": ("timestamp_ms", "offset")}
-
-
-def lookup_object(lookup: Lookup, start_error: str | None = None) -> dict:
-    """Returns a lookup in a partition or segment as a JSON object.
-
-    Some keys are optional. `error`: Kafka answers with an exception. `start_error`: the next broker
-    start-up fails. `wrong_entries`: an .index entry points beyond its own batch.
-    """
-    answer = lookup.answer
-    fields = {
-        "target": _target(lookup.offset, lookup.timestamp_ms),
-        "kafka_version": lookup.profile.version,
-        "partition": lookup.partition,
-        "segments": [
-            {
-                "base_offset": choice.base_offset,
-                "chosen": choice.chosen,
-                "why": str(describe_choice(choice)),
-            }
-            for choice in lookup.choices
-        ],
-        "searches": list(map(search_object, lookup.searches)),
-        "scan": to_json_object(lookup.scan),
-        "record": to_json_object(lookup.record),
-        "answer": answer and {"offset": answer.offset, "timestamp_ms": answer.timestamp_ms},
-    }
-    fields |= {"error": f"{lookup.error.class_name}: {lookup.error}"} if lookup.error else {}
-    if lookup.wrong_entries:
-        fields["wrong_entries"] = to_json_object(lookup.wrong_entries)
-    return fields | _start_error(start_error)
-
-
-def refusal_object(
-    partition: str,
-    version: str,
-    offset: int | None,
-    timestamp_ms: int | str | None,
-    fault: KafkavizError,
-) -> dict:
-    """Returns a JSON object for a lookup that Kafka would do but kafkaviz refuses."""
-    if isinstance(timestamp_ms, str):
-        timestamp_ms = by_time.NAMES[timestamp_ms]
-    return {
-        "target": _target(offset, timestamp_ms),
-        "kafka_version": version,
-        "partition": partition,
-        "refused": str(fault),
-    }
-
-
-def index_object(
-    search: IndexSearch,
-    answer: tuple[int, int],
-    version: str,
-    partition: str,
-    start_error: str | None = None,
-) -> dict:
-    """Returns a search in a single index file as a JSON object.
-
-    `answer` is the found entry. If no .index entry is found, it is (segment base offset, 0).
-    """
-    target_name = "offset" if search.kind == OFFSET else "timestamp_ms"
-    fields = {
-        "target": {target_name: search.slot_search.target},
-        "kafka_version": version,
-        "partition": partition,
-        "searches": [search_object(search)],
-        "answer": _entry(search.kind, answer),
-    }
-    return fields | _start_error(start_error)
-
-
-def _start_error(error: str | None) -> dict:
-    return {"start_error": error} if error else {}
-
-
-def search_object(search: IndexSearch) -> dict:
-    return to_json_object(search) | {"entry": search.entry and _entry(search.kind, search.entry)}
-
-
-def _target(offset: int | None, timestamp_ms: int | None) -> dict:
-    if offset is not None:
-        return {"offset": offset}
-    time_name = by_time.name_of(timestamp_ms)
-    return {"timestamp": time_name} if time_name else {"timestamp_ms": timestamp_ms}
-
-
-def _entry(kind: str, entry: tuple[int, int]) -> dict:
-    return dict(zip(ENTRY_FIELDS[kind], entry, strict=True))
