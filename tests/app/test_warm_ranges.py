@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kafkaviz.analysis.lookup.lookup_source import OFFSET, TIMESTAMP, LookupSource
+from kafkaviz.analysis.lookup.lookup_targets import OFFSET, TIMESTAMP, LookupSource
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import by_time, index_search

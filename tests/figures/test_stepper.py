@@ -8,7 +8,7 @@ import pytest
 from kafkaviz import messages as messages
 from kafkaviz import versions
 from kafkaviz.analysis.lookup import served_log
-from kafkaviz.analysis.lookup.lookup_source import LookupRecord
+from kafkaviz.analysis.lookup.lookup_targets import LookupRecord
 from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.errors import CorruptFile

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz.analysis.lookup import lookup_source
+from kafkaviz.analysis.lookup import lookup_targets
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.figures.lookup import stepper
 from kafkaviz.figures.segment import segment_bytes
@@ -29,7 +29,7 @@ def test_every_kind_says_what_will_be_seen(kind, language):
 def test_a_stepper_begins_before_its_first_probe():
     """The lookup of lesson 4, step 1: one step, five slots, no probe and no result."""
     source = lookup_cache.practice_source("five")
-    profile = lookup_cache.release_profile("2.0", lookup_source.KAFKAS_WARM, "offset")
+    profile = lookup_cache.release_profile("2.0", lookup_targets.KAFKAS_WARM, "offset")
     context = lookup_cache.lookup_context(source, "offset", 23, profile)
     message = stepper.base_payload(stepper.view(context), context, "key")
     (step,) = message["steps"]

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from kafkaviz.analysis.lookup import lookup_source
+from kafkaviz.analysis.lookup import lookup_targets
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.messages import LANGUAGES, text_in
 from tests.conftest import DATA
@@ -110,7 +110,7 @@ def test_the_lesson_says_so_of_each_bit(spoken):
 
 def headers_read(release: str, target: int) -> list[int]:
     """The positions of the headers that a lookup in the lesson's log reads, in order."""
-    profile = lookup_cache.release_profile(release, lookup_source.KAFKAS_WARM, "offset")
+    profile = lookup_cache.release_profile(release, lookup_targets.KAFKAS_WARM, "offset")
     source = lookup_cache.practice_source("five")
     context = lookup_cache.lookup_context(source, "offset", target, profile)
     return list(dict.fromkeys(read.position for read in context.result.scan.reads))

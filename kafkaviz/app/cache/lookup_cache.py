@@ -14,8 +14,8 @@ import streamlit as st
 
 from kafkaviz import messages, units, versions
 from kafkaviz.analysis.inferred_release import assume_release
-from kafkaviz.analysis.lookup import lookup_source, search_race, served_log, why_offset
-from kafkaviz.analysis.lookup.lookup_source import (
+from kafkaviz.analysis.lookup import lookup_targets, search_race, served_log, why_offset
+from kafkaviz.analysis.lookup.lookup_targets import (
     KAFKAS_WARM,
     OFFSET,
     TIMESTAMP,
@@ -343,7 +343,7 @@ def release_profile(version: str, warm_entries: int, target_kind: str) -> Search
     search_profile = versions.search_profile(version)
     if warm_entries == KAFKAS_WARM:
         return search_profile
-    warm_bytes = lookup_source.warm_section_bytes(warm_entries, target_kind)
+    warm_bytes = lookup_targets.warm_section_bytes(warm_entries, target_kind)
     return replace(search_profile, warm_bytes=warm_bytes)
 
 
@@ -371,7 +371,7 @@ def lookup_context(
         log=source.log,
         batches=source.batches,
         records=source.records,
-        page_bytes=lookup_source.drawn_page_bytes(search_profile.warm_bytes, target_kind),
+        page_bytes=lookup_targets.drawn_page_bytes(search_profile.warm_bytes, target_kind),
         is_index_only=source.is_index_only,
         lagging_target=lagging_target,
     )

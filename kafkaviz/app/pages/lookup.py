@@ -11,7 +11,7 @@ from kafkaviz.analysis.cost import remote_reads
 from kafkaviz.analysis.cost.remote_reads import RemoteCost, RemoteRead
 from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.lookup.json_object import lookup_object
-from kafkaviz.analysis.lookup.lookup_source import TIMESTAMP, LookupSource
+from kafkaviz.analysis.lookup.lookup_targets import TIMESTAMP, LookupSource
 from kafkaviz.app import frontend, page_state
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.cache.lookup_cache import EXAMPLE, OWN_LOG, PRACTICE, SOURCES

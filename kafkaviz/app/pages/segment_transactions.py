@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis.lookup.lookup_source import OFFSET
+from kafkaviz.analysis.lookup.lookup_targets import OFFSET
 from kafkaviz.analysis.transactions import read_committed
 from kafkaviz.analysis.transactions.listing import PartitionTransactions
 from kafkaviz.app import page_state

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import cast
 
-from kafkaviz.analysis.lookup.lookup_source import LookupRecord
+from kafkaviz.analysis.lookup.lookup_targets import LookupRecord
 from kafkaviz.analysis.segment.batch_table import BatchTable
 from kafkaviz.search.binary_search import PAGE_BYTES
 from kafkaviz.search.log_view import LogView, SegmentView

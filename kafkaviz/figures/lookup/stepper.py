@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, cast
 
 from kafkaviz import units
-from kafkaviz.analysis.lookup.lookup_source import LookupRecord
+from kafkaviz.analysis.lookup.lookup_targets import LookupRecord
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.lookup import LookupContext, index_search, log_scan
 from kafkaviz.figures.lookup.index_search import MIDDLE_KEYS, SearchView, code_lines, key_text

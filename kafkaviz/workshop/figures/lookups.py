@@ -12,8 +12,8 @@ from typing import cast
 import plotly.graph_objects as go
 
 from kafkaviz import versions
-from kafkaviz.analysis.lookup import lookup_source, search_race
-from kafkaviz.analysis.lookup.lookup_source import LookupSource
+from kafkaviz.analysis.lookup import lookup_targets, search_race
+from kafkaviz.analysis.lookup.lookup_targets import LookupSource
 from kafkaviz.app import frontend, page_state
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.frontend import register_component
@@ -47,7 +47,7 @@ _entries = register_component("entries")
 
 def _make_entries(block: LessonBlock) -> LookupContext:
     source = lookup_cache.practice_source(block["set"])
-    profile = lookup_cache.release_profile(versions.NEWEST, lookup_source.KAFKAS_WARM, "offset")
+    profile = lookup_cache.release_profile(versions.NEWEST, lookup_targets.KAFKAS_WARM, "offset")
     return lookup_cache.lookup_context(source, "offset", block["target"], profile)
 
 
@@ -127,7 +127,7 @@ ENTRIES = quiz_figure(
 def make_lookup(block: LessonBlock, by: str = "") -> LookupContext:
     """Returns the lookup that a block describes. `by` replaces the value of the key "by"."""
     by = by or block["by"]
-    warm = lookup_source.KAFKAS_WARM if block["warm"] is None else block["warm"]
+    warm = lookup_targets.KAFKAS_WARM if block["warm"] is None else block["warm"]
     profile = lookup_cache.release_profile(_search_release(block), warm, by)
     return lookup_cache.lookup_context(_source(block), by, block["target"], profile)
 
@@ -194,7 +194,7 @@ def _make_race(block: LessonBlock) -> tuple[SearchRaceView, ...]:
     if not 0 < entries <= MAX_RACE_ENTRIES:
         raise NoValue(message("lesson.race_entries", most=MAX_RACE_ENTRIES))
     (segment,) = lesson_logs.log_of_keys(range(entries)).segments
-    race = search_race.race(segment, lookup_source.OFFSET, entries - 1)
+    race = search_race.race(segment, lookup_targets.OFFSET, entries - 1)
     before = search_race.race_without_last_entry(segment, entries - 1, race)
     return race_figure.views(race, before)
 

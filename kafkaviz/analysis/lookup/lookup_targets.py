@@ -1,9 +1,9 @@
-"""A source of lookups: a log or an index, with the targets that can be looked up in it.
+"""The targets of the Lookup page: the offsets and timestamps that it can look up in a log or index.
 
-A target is an offset or a timestamp. `warm_targets` chooses targets that show the effect of the
-warm section (the last entries of an index, which Kafka searches first). For example, in an index of
-7168 entries, plain binary search for the last entry reads a page that is not in memory. A search
-that begins in the warm section does not.
+A `LookupSource` is a log or an index with its targets. `warm_targets` chooses targets that show the
+effect of the warm section (the last entries of an index, which Kafka searches first). For example,
+in an index of 7168 entries, plain binary search for the last entry reads a page that is not in
+memory. A search that begins in the warm section does not.
 """
 
 from collections.abc import Callable, Iterable, Iterator
