@@ -18,7 +18,7 @@ from kafkaviz.format import names, offset_index, spans_batch, spans_table, time_
 from kafkaviz.format.batch import LENGTH_END
 from kafkaviz.format.walk import TAIL_GARBAGE, TAIL_TORN, tail_kind
 from kafkaviz.log import file
-from kafkaviz.log.entry_points import entry_points
+from kafkaviz.log.batch_starts import open_batch_starts
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.scans import MISLED, HeaderScan, Hole
 from kafkaviz.log.segment import LogSegment
@@ -60,10 +60,10 @@ class LogFile:
         """Yields the regions that have a byte in [start, stop), in order, without gaps."""
         stop = min(stop, self.size_bytes)
         last_offset = None
-        with entry_points(self._segment) as points:
-            begin = points.find_last(start)
+        with open_batch_starts(self._segment) as batch_starts:
+            begin = batch_starts.find_last(start)
             scan = HeaderScan(
-                points, begin, self.size_bytes, CHUNK_BYTES if begin else LONG_CHUNK_BYTES
+                batch_starts, begin, self.size_bytes, CHUNK_BYTES if begin else LONG_CHUNK_BYTES
             )
             for part in scan:
                 if isinstance(part, Hole):
@@ -82,8 +82,8 @@ class LogFile:
 
     def batch_start_before(self, start: int) -> int:
         """Returns the nearest verified batch start at or before `start`, or 0."""
-        with entry_points(self._segment) as points:
-            return points.find_last(start)
+        with open_batch_starts(self._segment) as batch_starts:
+            return batch_starts.find_last(start)
 
     def batch(self, position: int) -> bytes:
         """Returns the bytes of the batch at a position, at most 16 MiB."""

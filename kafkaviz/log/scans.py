@@ -58,7 +58,7 @@ from kafkaviz.format.walk import (
     observe_scan,
 )
 from kafkaviz.log import file
-from kafkaviz.log.entry_points import EntryPoints, chunk_bytes
+from kafkaviz.log.batch_starts import BatchStarts, chunk_bytes
 from kafkaviz.log.segment import LogSegment, fill_wrapper_fields
 
 # entries that point into complete batches; an index with more of them is not trusted
@@ -141,32 +141,32 @@ class HeaderScan(ResynchronisingScan):
     """
 
     def __init__(
-        self, points: EntryPoints, start: int, stop: int, chunk_bytes: int = CHUNK_BYTES
+        self, batch_starts: BatchStarts, start: int, stop: int, chunk_bytes: int = CHUNK_BYTES
     ) -> None:
         """Prepares the scan without reading. It will read `chunk_bytes` bytes at a time."""
         super().__init__(start, stop)
-        self._points = points
+        self._batch_starts = batch_starts
         self._chunk_bytes = chunk_bytes
         self._refuted_count = 0
 
     def _walk(self, position: int) -> Walk:
-        return Walk(self._points.read, position, self._stop, self._chunk_bytes)
+        return Walk(self._batch_starts.read, position, self._stop, self._chunk_bytes)
 
     def _find_next(self, position: int) -> int | None:
-        return self._points.find_first(position + 1, self._stop)
+        return self._batch_starts.find_first(position + 1, self._stop)
 
     def _find_misleading(self, batches: np.ndarray) -> tuple[int, int | None]:
         starts = batches["position"]
         ends = batches["position"] + batches["size_bytes"]
-        entries = self._points.positions(int(starts[0]), int(ends[-1]))
+        entries = self._batch_starts.positions(int(starts[0]), int(ends[-1]))
         next_entries = np.searchsorted(entries, starts, "right")
         for row in np.flatnonzero(next_entries < np.searchsorted(entries, ends)).tolist():
             if self._refuted_count >= MAX_REFUTED:
                 break
-            if self._points.is_intact(int(starts[row])):
+            if self._batch_starts.is_intact(int(starts[row])):
                 self._refuted_count += 1
             elif (
-                next_start := self._points.find_first(int(starts[row]) + 1, int(ends[row]))
+                next_start := self._batch_starts.find_first(int(starts[row]) + 1, int(ends[row]))
             ) is not None:
                 return row, next_start
         return len(batches), None
@@ -190,7 +190,7 @@ class CheckedScan(ResynchronisingScan):
 
     def __init__(
         self,
-        points: EntryPoints,
+        batch_starts: BatchStarts,
         stop: int,
         base_offset: int,
         take_faults: TakeFaults | None = None,
@@ -208,7 +208,7 @@ class CheckedScan(ResynchronisingScan):
         super().__init__(0, stop)
         self._decoded_walk = decoded_walk
         self._level = level
-        self._points = points
+        self._batch_starts = batch_starts
         self._take_faults = take_faults
         self._last_offset = base_offset - 1  # of the last batch with a valid checksum
         self._hole_count = 0
@@ -217,10 +217,14 @@ class CheckedScan(ResynchronisingScan):
         if position == 0 and self._decoded_walk is not None:
             return self._decoded_walk
         if self._level == CheckLevel.HEADERS:
-            return _HeaderWalk(self._points, position, self._stop)
+            return _HeaderWalk(self._batch_starts, position, self._stop)
         reads_records = self._level == CheckLevel.RECORDS
         return DeepScan(
-            self._points.read, position, self._stop, self._take_faults, reads_records=reads_records
+            self._batch_starts.read,
+            position,
+            self._stop,
+            self._take_faults,
+            reads_records=reads_records,
         )
 
     def _find_misleading(self, batches: np.ndarray) -> tuple[int, int | None]:
@@ -246,10 +250,10 @@ class CheckedScan(ResynchronisingScan):
         if end >= self._stop:
             return None
         if batch["magic"] != MAGIC_2:
-            return self._points.find_first(position + 1, end)
+            return self._batch_starts.find_first(position + 1, end)
         start = position + HEADER_BYTES
         next_offset = int(batch["last_offset"]) + 1
-        following = batch_at(self._points.read, end, self._stop)
+        following = batch_at(self._batch_starts.read, end, self._stop)
         if following is None:
             next_position = self._find_offset(next_offset, start, position + SEARCHED_BYTES)
             if next_position is None and self._is_valid_to_end(batch):
@@ -267,14 +271,14 @@ class CheckedScan(ResynchronisingScan):
             start = position + 1
             next_position = self._find_offset(self._last_offset + 1, start, start + SEARCHED_BYTES)
         if next_position is None:
-            next_position = self._points.find_first(position + 1, self._stop)
+            next_position = self._batch_starts.find_first(position + 1, self._stop)
         self._hole_count += next_position is not None
         return next_position
 
     def _find_after_header(self, position: int) -> int | None:
         """Returns where the batch at `position` ends if its length is wrong. None: not found."""
         header = np.empty((1, HEADER_BYTES), np.uint8)
-        if self._points.read(position, header[0]) < HEADER_BYTES:
+        if self._batch_starts.read(position, header[0]) < HEADER_BYTES:
             return None
         batch = rows(np.array([position]), header)[0]
         if batch["magic"] != MAGIC_2:
@@ -289,7 +293,7 @@ class CheckedScan(ResynchronisingScan):
         last_batch = batch.copy()
         last_batch["size_bytes"] = self._stop - int(batch["position"])
         return last_batch["size_bytes"] <= SEARCHED_BYTES and batch_records.has_valid_crc(
-            self._points.read, last_batch
+            self._batch_starts.read, last_batch
         )
 
     def _find_offset(self, base_offset: int, start: int, stop: int) -> int | None:
@@ -297,11 +301,11 @@ class CheckedScan(ResynchronisingScan):
             return None
         pattern = base_offset.to_bytes(8, "big")
         data = bytearray(max(0, min(stop + len(pattern), self._stop) - start))
-        end = self._points.read(start, np.frombuffer(data, np.uint8))
+        end = self._batch_starts.read(start, np.frombuffer(data, np.uint8))
         index = data.find(pattern, 0, end)
         tries = 0
         while index >= 0 and tries < TRIES:
-            if self._points.is_intact(start + index):
+            if self._batch_starts.is_intact(start + index):
                 return start + index
             index = data.find(pattern, index + 1, end)
             tries = tries + 1
@@ -311,10 +315,10 @@ class CheckedScan(ResynchronisingScan):
 class _HeaderWalk:
     """Yields batches by their headers. Checks a checksum only if offset or magic is unexpected."""
 
-    def __init__(self, points: EntryPoints, start: int, stop: int) -> None:
-        self._read = points.read
+    def __init__(self, batch_starts: BatchStarts, start: int, stop: int) -> None:
+        self._read = batch_starts.read
         self._stop = stop
-        self._walk = Walk(points.read, start, stop, chunk_bytes(points, start))
+        self._walk = Walk(batch_starts.read, start, stop, chunk_bytes(batch_starts, start))
         self._doubts = MAX_DOUBTS
 
     @property

@@ -8,8 +8,8 @@ import pytest
 
 from kafkaviz.format import offset_index, record
 from kafkaviz.format.walk import CHUNK_BYTES
+from kafkaviz.log.batch_starts import open_batch_starts
 from kafkaviz.log.broker import open_broker
-from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.scans import HeaderScan, Hole
 from kafkaviz.log.segment import Segment
 from tests.pipeline import whole_logs
@@ -32,8 +32,8 @@ def segment(stem: Path) -> Segment:
 def passed(segment: Segment, chunk_bytes: int = CHUNK_BYTES) -> tuple[list[int], list[Hole]]:
     """Returns where batches were read, and the damaged ranges, including one at the end."""
     positions, holes = [], []
-    with entry_points(segment) as points:
-        scan = HeaderScan(points, 0, segment.log.size_bytes, chunk_bytes)
+    with open_batch_starts(segment) as batch_starts:
+        scan = HeaderScan(batch_starts, 0, segment.log.size_bytes, chunk_bytes)
         for part in scan:
             if isinstance(part, Hole):
                 holes.append(part)
@@ -111,6 +111,6 @@ def test_a_batch_in_the_value_of_a_record_is_ignored(tmp_path):
     position = b"".join(batches).index(inner)
     entries = np.array([(2, position)], offset_index.ENTRY)
     stem.with_suffix(".index").write_bytes(offset_index.build(entries))
-    with entry_points(segment(stem)) as points:
-        assert points.find_first(position, position + 1) == position
+    with open_batch_starts(segment(stem)) as batch_starts:
+        assert batch_starts.find_first(position, position + 1) == position
     assert passed(segment(stem)) == (np.cumsum([0, *map(len, batches)]).tolist()[:-1], [])

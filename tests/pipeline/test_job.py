@@ -15,8 +15,8 @@ from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
+from kafkaviz.log.batch_starts import BatchStarts
 from kafkaviz.log.broker import Problem, open_broker
-from kafkaviz.log.entry_points import EntryPoints
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog import catalog, catalog_info
 from kafkaviz.pipeline.catalog.schema import ROW_TABLES, TABLES
@@ -266,7 +266,7 @@ def test_a_wrong_cut_is_read_again_in_one_piece(broker, in_process, out, monkeyp
     """The planner cannot refute the index's entries, but the scan can."""
     monkeypatch.setattr(plan_module, "MAX_BYTES", 200)
     monkeypatch.setattr(plan_module, "MIN_BYTES", 200)
-    monkeypatch.setattr(EntryPoints, "is_intact", lambda points, position: True)
+    monkeypatch.setattr(BatchStarts, "is_intact", lambda batch_starts, position: True)
     index = broker / "a-0" / f"{10:020d}.index"
     index.write_bytes(
         b"".join(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from kafkaviz.format import offset_index
+from kafkaviz.log.batch_starts import MAX_TRIES
 from kafkaviz.log.broker import open_broker
-from kafkaviz.log.entry_points import MAX_TRIES
 from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.ingest.plan import cuts, plan, tasks_per_segment
 from kafkaviz.pipeline.read.tasks import DecodedSplit, SegmentSplit

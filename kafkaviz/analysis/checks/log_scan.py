@@ -18,7 +18,7 @@ from kafkaviz.format.deep_scan import CHECKED_BATCH, BatchFault, CheckLevel
 from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.format.walk import BatchObserver
 from kafkaviz.log import file
-from kafkaviz.log.entry_points import entry_points
+from kafkaviz.log.batch_starts import open_batch_starts
 from kafkaviz.log.scans import BatchWalk, CheckedScan, Hole
 from kafkaviz.log.segment import LogSegment
 
@@ -109,9 +109,9 @@ class ValidatedScan:
 
     def __iter__(self) -> Iterator[np.ndarray]:
         log = self._segment.log
-        with entry_points(self._segment) as points:
+        with open_batch_starts(self._segment) as batch_starts:
             scan = CheckedScan(
-                points,
+                batch_starts,
                 log.size_bytes,
                 self._segment.base_offset,
                 self._keep_faults,

@@ -30,7 +30,7 @@ from kafkaviz.format.deep_scan import plain_batches
 from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.format.walk import tail_kind
 from kafkaviz.log import file
-from kafkaviz.log.entry_points import entry_points
+from kafkaviz.log.batch_starts import open_batch_starts
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.scans import CheckedScan, Hole
 from kafkaviz.log.segment import LogSegment, fill_wrapper_fields
@@ -216,8 +216,8 @@ def _is_sound(segment: LogSegment) -> bool:
 
 def _checked_parts(segment: LogSegment) -> Iterator[np.ndarray | Hole]:
     size_bytes = segment.log.size_bytes
-    with entry_points(segment) as points:
-        scan = CheckedScan(points, size_bytes, segment.base_offset)
+    with open_batch_starts(segment) as batch_starts:
+        scan = CheckedScan(batch_starts, size_bytes, segment.base_offset)
         for part in scan:
             yield part if isinstance(part, Hole) else plain_batches(part)
         if scan.end.position < size_bytes:

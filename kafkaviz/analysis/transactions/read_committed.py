@@ -52,8 +52,8 @@ from kafkaviz.format.control import ControlType
 from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.format.open_transactions import TransactionFault, marker
 from kafkaviz.format.walk import Walk
+from kafkaviz.log.batch_starts import chunk_bytes, open_batch_starts
 from kafkaviz.log.broker import Broker
-from kafkaviz.log.entry_points import chunk_bytes, entry_points
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.search.fetch import (
@@ -471,9 +471,9 @@ def _read(
 ) -> bool:
     """Adds the runs below `stop_offset`. Returns whether the .log was read up to there."""
     batch_count = 0
-    with entry_points(segment) as points:
-        start = points.position_before_offset(builder.end_offset)
-        read_bytes = chunk_bytes(points, start)
+    with open_batch_starts(segment) as batch_starts:
+        start = batch_starts.position_before_offset(builder.end_offset)
+        read_bytes = chunk_bytes(batch_starts, start)
     scan = segment.scan(start, None, read_bytes, fill_wrapper_fields=True)
     for batches in scan:
         fates = _fates(batches, aborted)

@@ -20,8 +20,8 @@ from functools import cached_property
 from kafkaviz.analysis.comparison.leader_epochs import EpochHistory, checkpointed_epochs
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.metadata import NO_LEADER, PartitionLeader
+from kafkaviz.log.batch_starts import open_batch_starts
 from kafkaviz.log.broker import Broker
-from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.metadata_log import MetadataImage, read_image
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.scans import HeaderScan, Hole
@@ -175,8 +175,8 @@ def _add_last_epochs(partition: Partition, log_end: int, epochs: LeaderEpochs) -
         return
     segment = written[-1]
     # an unreadable log has only its checkpoint's epochs; reading it later reports the reason
-    with suppress(CannotOpen), entry_points(segment) as points:
-        start = points.position_before_offset(log_end - 1)
-        for batches in HeaderScan(points, start, segment.log.size_bytes):
+    with suppress(CannotOpen), open_batch_starts(segment) as batch_starts:
+        start = batch_starts.position_before_offset(log_end - 1)
+        for batches in HeaderScan(batch_starts, start, segment.log.size_bytes):
             if not isinstance(batches, Hole):
                 epochs.take(batches)

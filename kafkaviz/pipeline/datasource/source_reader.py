@@ -3,7 +3,7 @@
 A split begins at its first batch to which a verified index entry points, and ends where the next
 split begins. So the rows are the same for any number of splits. Within a split, the indexes show
 where the requested offsets or times begin and end. Entries are first verified against the .log
-(log/entry_points.py). If they are wrong, the entire split is read.
+(log/batch_starts.py). If they are wrong, the entire split is read.
 
 Depending on option `mode`, unreadable data ends the query, becomes a row, or is logged. Reading
 continues after damage (log/scans.py).
@@ -27,8 +27,8 @@ from kafkaviz.format.open_transactions import TransactionFault
 from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
+from kafkaviz.log.batch_starts import BatchStarts, chunk_bytes, open_batch_starts
 from kafkaviz.log.broker import Problem
-from kafkaviz.log.entry_points import EntryPoints, chunk_bytes, entry_points
 from kafkaviz.log.remote import address
 from kafkaviz.log.scans import HeaderScan, Hole
 from kafkaviz.log.segment import OFFSET_ENTRY, LogSegment, fill_wrapper_fields
@@ -175,9 +175,9 @@ class SourceReader:
         yield from self._table(split, entry_columns(entries[self._row_mask(entries)]))
 
     def _batches(self, split: SourceSplit) -> Rows:
-        with entry_points(split.segment_task.segment.with_log()) as points:
+        with open_batch_starts(split.segment_task.segment.with_log()) as batch_starts:
             entries = None
-            for batches in self._walk(split, points):
+            for batches in self._walk(split, batch_starts):
                 if isinstance(batches, Hole):
                     yield from self._hole(split, batches)
                     continue
@@ -189,7 +189,10 @@ class SourceReader:
                 slots = entry_slots(batches, entries_between(entries, batches))
                 columns = batch_columns(batches, slots)
                 if "crc_valid" in self._schema.names:
-                    columns = {**columns, "crc_valid": records.crcs_valid(points.read, batches)}
+                    columns = {
+                        **columns,
+                        "crc_valid": records.crcs_valid(batch_starts.read, batches),
+                    }
                 for name in source_schema.BATCH_TIMES.names:
                     if name in self._schema.names:
                         columns = {**columns, name: records.timestamps(columns[f"{name}_ms"])}
@@ -208,15 +211,15 @@ class SourceReader:
         is_index_needed = split.count > 1 or self._bounds.times_ms.is_limited
         known_offsets = ALL if is_index_needed else offsets
         log_segment = split.segment_task.segment.with_log()
-        with entry_points(
+        with open_batch_starts(
             log_segment,
             is_index_needed=is_index_needed,
             first_offset=known_offsets.least,
             last_offset=known_offsets.most,
-        ) as points:
-            parts = self._walk(split, points)
+        ) as batch_starts:
+            parts = self._walk(split, batch_starts)
             if is_read_committed or "aborted" in self._schema.names:
-                decided = self._decide(split, points, parts)
+                decided = self._decide(split, batch_starts, parts)
             else:
                 decided = zip(parts, repeat(split.transactions))
             for batches, transactions in decided:
@@ -229,7 +232,7 @@ class SourceReader:
                 batches = batches[self._may_hold(batches, offsets)]
                 if is_read_committed:
                     batches = batches[~transactions.are_aborted(batches)]
-                for item in records.records(points.read, batches, selection):
+                for item in records.records(batch_starts.read, batches, selection):
                     if isinstance(item, UnreadableBatch):
                         what = f"{archive.display_text(log_segment.log.path)}, {item.what}"
                         yield from self._problem(split.segment_task, what, item)
@@ -238,7 +241,7 @@ class SourceReader:
                         yield from self._table(split, columns)
 
     def _decide(
-        self, split: SourceSplit, points: EntryPoints, parts: Iterator[np.ndarray | Hole]
+        self, split: SourceSplit, batch_starts: BatchStarts, parts: Iterator[np.ndarray | Hole]
     ) -> Iterator[tuple[np.ndarray | Hole | Message, UncommittedTransactions]]:
         """Yields each part of a split (batches, or a hole) with the transactions for this part.
 
@@ -259,7 +262,7 @@ class SourceReader:
         batches = [part for part in collected if not isinstance(part, Hole)]
         if not batches:
             return
-        transactions, wrong = self._correct(split, points, collected, np.concatenate(batches))
+        transactions, wrong = self._correct(split, batch_starts, collected, np.concatenate(batches))
         if wrong:
             path = wrong.log.path.with_suffix(".txnindex")
             yield message("errors.txnindex_against_log", path=path), transactions
@@ -269,7 +272,7 @@ class SourceReader:
     def _correct(
         self,
         split: SourceSplit,
-        points: EntryPoints,
+        batch_starts: BatchStarts,
         parts: Sequence[np.ndarray | Hole],
         batches: np.ndarray,
     ) -> tuple[UncommittedTransactions, LogSegment | None]:
@@ -291,14 +294,16 @@ class SourceReader:
         is_open = False
         query_batches = batches[self._may_hold(batches, self._bounds.offsets & split.offsets)]
         try:
-            observed.take(points.read, batches)
+            observed.take(batch_starts.read, batches)
             start = int(last["position"]) + int(last["size_bytes"])
             if not is_remote:
-                is_open = _follow(observed, points, start, split.segment_task.log_bytes, claimed)
+                is_open = _follow(
+                    observed, batch_starts, start, split.segment_task.log_bytes, claimed
+                )
             transactions = observed.correct(claimed, query_batches)
             if is_open and split.following:
-                with entry_points(split.following, is_index_needed=False) as next_points:
-                    _follow(observed, next_points, 0, split.following.log.size_bytes, claimed)
+                with open_batch_starts(split.following, is_index_needed=False) as next_batch_starts:
+                    _follow(observed, next_batch_starts, 0, split.following.log.size_bytes, claimed)
         except TransactionFault:
             return claimed, None
         if transactions is claimed and split.following:
@@ -322,44 +327,44 @@ class SourceReader:
 
     # ---- finding the batches in a .log
 
-    def _walk(self, split: SourceSplit, points: EntryPoints) -> Iterator[np.ndarray | Hole]:
+    def _walk(self, split: SourceSplit, batch_starts: BatchStarts) -> Iterator[np.ndarray | Hole]:
         """Yields all batches of a split that may match the query, then all holes."""
         if split.count > 1 and (index := split.segment_task.segment.index):
             with file.reader(index.path):  # raises if unreadable, as splits would not fit together
                 pass
-        start, stop = split_bounds(split, points)
+        start, stop = split_bounds(split, batch_starts)
         if start is None:
             return
-        start, stop = self._narrow(points, start, stop, self._bounds.offsets & split.offsets)
+        start, stop = self._narrow(batch_starts, start, stop, self._bounds.offsets & split.offsets)
         reads_all = self._name == "kafka_batches" and not self._bounds.times_ms.is_limited
-        chunk = CHUNK_BYTES if reads_all else chunk_bytes(points, start)
-        scan = HeaderScan(points, start, stop, chunk)
+        chunk = CHUNK_BYTES if reads_all else chunk_bytes(batch_starts, start)
+        scan = HeaderScan(batch_starts, start, stop, chunk)
         holes = []
         for part in scan:
             if isinstance(part, Hole):
                 holes.append(part)
             else:
-                fill_wrapper_fields(part, points.read)
+                fill_wrapper_fields(part, batch_starts.read)
                 yield part
         yield from holes
         if scan.end.position < stop:
             yield Hole(scan.end.position, stop, scan.end.reason)
 
     def _narrow(
-        self, points: EntryPoints, start: int, stop: int, offsets: NumberRange
+        self, batch_starts: BatchStarts, start: int, stop: int, offsets: NumberRange
     ) -> tuple[int, int]:
         times_ms = self._bounds.times_ms
         late_ms = self._options.late_ms
         if offsets.least > -inf:
-            start = max(start, points.position_before_offset(offsets.least))
+            start = max(start, batch_starts.position_before_offset(offsets.least))
         if offsets.most < inf and start < stop:
-            points.header(start)  # a store then sends the following bytes in the same request
-            stop = min(stop, points.position_after_offset(offsets.most))
+            batch_starts.header(start)  # a store then sends the following bytes in the same request
+            stop = min(stop, batch_starts.position_after_offset(offsets.most))
         if times_ms.least >= 0 and late_ms != source_schema.ANY and start < stop:
-            start = max(start, points.position_before_time(times_ms.least))
+            start = max(start, batch_starts.position_before_time(times_ms.least))
         if times_ms.most < inf and isinstance(late_ms, int) and start < stop:
-            stop = min(stop, points.position_after_time(times_ms.most + late_ms))
-            if _begins_after(points.header(start), times_ms.most + late_ms):
+            stop = min(stop, batch_starts.position_after_time(times_ms.most + late_ms))
+            if _begins_after(batch_starts.header(start), times_ms.most + late_ms):
                 stop = start
         return start, stop
 
@@ -451,7 +456,7 @@ def _partition_columns(task: SegmentTask) -> dict[str, Any]:
 
 def _follow(
     observed: ObservedTransactions,
-    points: EntryPoints,
+    batch_starts: BatchStarts,
     start: int,
     stop: int,
     claimed: UncommittedTransactions,
@@ -460,11 +465,11 @@ def _follow(
 
     Returns whether all batches up to `stop` were read and a transaction is still open.
     """
-    scan = HeaderScan(points, start, stop, chunk_bytes(points, start))
+    scan = HeaderScan(batch_starts, start, stop, chunk_bytes(batch_starts, start))
     for part in chain([np.empty(0, batch.BATCH)], scan):
         if isinstance(part, Hole) or observed.have_ended(claimed.open):
             return False
-        observed.take(points.read, part)
+        observed.take(batch_starts.read, part)
     return not observed.have_ended(claimed.open)
 
 
@@ -499,7 +504,7 @@ def reads_log(name: str, schema: pa.Schema) -> bool:
     )
 
 
-def split_bounds(split: SourceSplit, points: EntryPoints) -> tuple[int | None, int]:
+def split_bounds(split: SourceSplit, batch_starts: BatchStarts) -> tuple[int | None, int]:
     """Returns the positions where this split and the next split begin.
 
     The first split begins at 0, any other at a batch to which a verified index entry points. So
@@ -509,7 +514,7 @@ def split_bounds(split: SourceSplit, points: EntryPoints) -> tuple[int | None, i
     size_bytes = split.segment_task.log_bytes
 
     def first_batch(number: int) -> int | None:
-        return points.find_first(split.edge(number), split.edge(number + 1))
+        return batch_starts.find_first(split.edge(number), split.edge(number + 1))
 
     start = first_batch(split.number) if split.number else 0
     if start is None:

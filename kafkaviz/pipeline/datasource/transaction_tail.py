@@ -17,8 +17,8 @@ import numpy as np
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.log import file
+from kafkaviz.log.batch_starts import chunk_bytes, open_batch_starts
 from kafkaviz.log.broker import Problem
-from kafkaviz.log.entry_points import chunk_bytes, entry_points
 from kafkaviz.log.partition import Partition, open_partition
 from kafkaviz.log.remote import address
 from kafkaviz.log.scans import HeaderScan, Hole
@@ -129,18 +129,22 @@ class TailState:
         if size_bytes < segment.log.size_bytes:
             cut = message("errors.log_cut", size=size_bytes, expected=segment.log.size_bytes)
             raise CannotOpen(segment.log.path, cut)
-        with entry_points(segment, is_index_needed=False) as points:
+        with open_batch_starts(segment, is_index_needed=False) as batch_starts:
             start = max(self._position, 0)
             if self._position < 0 and self._since > segment.base_offset:
-                start = points.position_before_offset(self._since)
-            scan = HeaderScan(points, start, segment.log.size_bytes, chunk_bytes(points, start))
+                start = batch_starts.position_before_offset(self._since)
+            scan = HeaderScan(
+                batch_starts, start, segment.log.size_bytes, chunk_bytes(batch_starts, start)
+            )
             for batches in scan:
                 if isinstance(batches, Hole) or not len(batches):
                     continue
                 last = batches[-1]
                 self._position = int(last["position"]) + int(last["size_bytes"])
                 self._end_offset = int(last["last_offset"]) + 1
-                self._transactions.take(points.read, batches[batches["last_offset"] >= self._since])
+                self._transactions.take(
+                    batch_starts.read, batches[batches["last_offset"] >= self._since]
+                )
                 if is_decided(self._transactions, self._end_offset, last_offset):
                     return
         self._leave_segment()

@@ -23,8 +23,8 @@ from kafkaviz.format.control import ControlType
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.format.open_transactions import OpenTransactions
 from kafkaviz.log import file
+from kafkaviz.log.batch_starts import ends_before, open_batch_starts, sound_end_offset
 from kafkaviz.log.broker import Problem
-from kafkaviz.log.entry_points import ends_before, entry_points, sound_end_offset
 from kafkaviz.log.partition import Partition, RemoteGap, log_end_offset
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.datasource.transaction_tail import (
@@ -322,7 +322,7 @@ def _stored_end_offset(partition: Partition, first_offset: float, last_offset: f
         if end is not None:
             return end
         if active.base_offset < first_offset and last_offset < inf:
-            with entry_points(active, first_offset=first_offset, last_offset=last_offset):
+            with open_batch_starts(active, first_offset=first_offset, last_offset=last_offset):
                 pass  # entering the with block has fetched the bytes
         newest = max(partition.snapshots)
         return newest if ends_before(active, newest) else None

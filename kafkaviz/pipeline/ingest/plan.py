@@ -31,7 +31,7 @@ from kafkaviz.format import offset_index
 from kafkaviz.format.batch import MAGIC_2, codec
 from kafkaviz.format.walk import batch_at
 from kafkaviz.log import file
-from kafkaviz.log.entry_points import entry_points
+from kafkaviz.log.batch_starts import open_batch_starts
 from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.pipeline.ingest.merge_files import MergeTask
 from kafkaviz.pipeline.read.tasks import (
@@ -170,8 +170,8 @@ def cuts(segment: Segment, target_bytes: int) -> list[int]:
     if not goals:
         return []
     try:
-        with entry_points(segment) as points:
-            positions = [points.find_first(goal, size_bytes) for goal in goals]
+        with open_batch_starts(segment) as batch_starts:
+            positions = [batch_starts.find_first(goal, size_bytes) for goal in goals]
     except CannotOpen:
         return []
     return sorted({position for position in positions if position is not None})

@@ -1,9 +1,9 @@
-"""The positions in a .log where reading may begin or end, proved by index entries.
+"""The positions in a .log where a batch is known to start: reading may begin or end there.
 
-An index is never trusted. The entry (offset 1035, position 4096) counts only if a batch with a
-valid checksum begins at byte 4096. In a search by offset, that batch must not begin after offset
-1035. An entry of a .timeindex counts only if its timestamp is the largest in the batch with its
-offset.
+They come from index entries, but an index is never trusted. The entry (offset 1035, position 4096)
+counts only if a batch with a valid checksum begins at byte 4096. In a search by offset, that batch
+must not begin after offset 1035. An entry of a .timeindex counts only if its timestamp is the
+largest in the batch with its offset.
 
 Offsets are assumed to increase along the log, as Kafka ensures. If they do not, nothing can be
 skipped by offset.
@@ -53,14 +53,14 @@ UNWRITTEN_KEY = inf  # the key of a slot that was never written; sorts last
 
 
 @contextmanager
-def entry_points(
+def open_batch_starts(
     segment: LogSegment,
     *,
     is_index_needed: bool = True,
     first_offset: float = -inf,
     last_offset: float = inf,
-) -> Generator["EntryPoints"]:
-    """Opens a segment and yields its `EntryPoints`: verified positions of batches in the .log.
+) -> Generator["BatchStarts"]:
+    """Opens a segment and yields its `BatchStarts`: verified positions of batches in the .log.
 
     An index that cannot be opened counts as empty.
 
@@ -78,7 +78,7 @@ def entry_points(
             end = _sound_end(segment, log, first_offset, last_offset)
         if end is not None:
             segment = replace(segment, index=None, timeindex=None)
-        points = EntryPoints(
+        batch_starts = BatchStarts(
             segment,
             log,
             _open_slots(stack, segment.index, offset_index),
@@ -86,8 +86,8 @@ def entry_points(
             segment.log.size_bytes if end is None else end,
         )
         if end is None and last_offset < inf:
-            points.fetch_offsets(first_offset, last_offset)
-        yield points
+            batch_starts.fetch_offsets(first_offset, last_offset)
+        yield batch_starts
 
 
 def _sound_end(
@@ -184,7 +184,7 @@ def _sound_batches(segment: LogSegment, read: ReadInto, stop: int) -> tuple[np.n
 
 
 @dataclass(eq=False)
-class EntryPoints:
+class BatchStarts:
     """Finds positions in a .log at which a batch begins.
 
     Takes the positions from index entries, and checks that a batch begins there. `read` reads the
@@ -376,14 +376,14 @@ def _first_offset(batch: np.void) -> int:
     return int(batch["last_offset"] if batch["base_offset"] == UNKNOWN else batch["base_offset"])
 
 
-def chunk_bytes(points: EntryPoints, start: int) -> int:
+def chunk_bytes(batch_starts: BatchStarts, start: int) -> int:
     """Returns how many bytes of a .log to read at once if not every batch is needed.
 
     HEADER_BYTES if the batches from `start` on are large, else CHUNK_BYTES.
     """
     position = start
     count = 0
-    while count < SAMPLE_BATCHES and (batch := points.header(position)) is not None:
+    while count < SAMPLE_BATCHES and (batch := batch_starts.header(position)) is not None:
         position += int(batch["size_bytes"])
         count += 1
     is_large = count > 0 and position - start >= count * HOP_BYTES
