@@ -31,7 +31,7 @@ def run(_args: argparse.Namespace) -> int:
     """Runs the compiled loops on small input, so that numba caches the compiled code."""
     import numpy as np
 
-    from kafkaviz.analysis import page_replay
+    from kafkaviz.analysis.cost import page_replay
     from kafkaviz.analysis.lookup import search_race
     from kafkaviz.binary.decoders import runs
     from kafkaviz.log.archives.archive import cache_folder

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.analysis import page_replay
-from kafkaviz.analysis.page_replay import (
+from kafkaviz.analysis.cost import page_replay
+from kafkaviz.analysis.cost.page_replay import (
     EXPONENTIAL,
     FIXED,
     LAGGING,

@@ -6,10 +6,10 @@ from operator import attrgetter
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import page_replay
+from kafkaviz.analysis.cost import page_replay
+from kafkaviz.analysis.cost.page_replay import IndexGrowth
 from kafkaviz.analysis.lookup import search_race
 from kafkaviz.analysis.lookup.search_race import SearchRace, choose_targets, warm_range
-from kafkaviz.analysis.page_replay import IndexGrowth
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import binary_search
 from kafkaviz.search.binary_search import WARM_BYTES, SlotSearch

@@ -17,7 +17,7 @@ from tests.pipeline import whole_logs
 # kept for the process: of those that are, other tests may have been first
 COMPILED_MODULES = {
     "analysis.cost.cold_reads",
-    "analysis.page_replay",
+    "analysis.cost.page_replay",
     "analysis.sweep.sweeper",
     "analysis.sweep.times",
     "cli.dumping.compiled_records",

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kafkaviz.analysis import page_replay as growth
+from kafkaviz.analysis.cost import page_replay as growth
 from kafkaviz.figures.lookup import tail_growth
 
 STEPS = growth.grow(16)

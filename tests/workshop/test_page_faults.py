@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import page_replay
-from kafkaviz.analysis.page_replay import IndexGrowth, Memory
+from kafkaviz.analysis.cost import page_replay
+from kafkaviz.analysis.cost.page_replay import IndexGrowth, Memory
 from kafkaviz.workshop.figures import page_faults
 from kafkaviz.workshop.figures.page_faults import PLAIN, WARM
 

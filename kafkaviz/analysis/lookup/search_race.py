@@ -2,7 +2,7 @@
 
 The warm section is the last 8192 bytes of an index. A probe is one slot that a search reads. A
 probe waits for the disk unless its memory page is in the page cache. The slots and pages are exact.
-Which pages are in memory comes from the model in page_replay: a reader at the log end has
+Which pages are in memory comes from the model in cost/page_replay.py: a reader at the log end has
 looked up every entry with the same search. For example, an index grows from 13 full pages to 14
 (KAFKA-6432):
 
@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kafkaviz.analysis import page_replay
+from kafkaviz.analysis.cost import page_replay
 from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, STORAGES
-from kafkaviz.analysis.page_replay import IndexGrowth, Memory
+from kafkaviz.analysis.cost.page_replay import IndexGrowth, Memory
 from kafkaviz.search import binary_search
 from kafkaviz.search.binary_search import PAGE_BYTES, SlotSearch
 from kafkaviz.search.index_search import ENTRY_BYTES, TIME

@@ -12,8 +12,8 @@ from typing import cast
 import streamlit as st
 
 from kafkaviz import units, versions
+from kafkaviz.analysis.cost.page_replay import COLD_AFTER_BYTES
 from kafkaviz.analysis.lookup.lookup_targets import KAFKAS_WARM, OFFSET, TIMESTAMP, LookupSource
-from kafkaviz.analysis.page_replay import COLD_AFTER_BYTES
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.cache.lookup_cache import FEW_WARM, OWN_LOG, SOURCES, TYPED_KEYS, VERSIONS

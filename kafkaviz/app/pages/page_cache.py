@@ -4,8 +4,8 @@ from functools import partial
 
 import streamlit as st
 
-from kafkaviz.analysis import page_replay
-from kafkaviz.analysis.page_replay import LAGGING, IndexGrowth, Readers, TailLookups
+from kafkaviz.analysis.cost import page_replay
+from kafkaviz.analysis.cost.page_replay import LAGGING, IndexGrowth, Readers, TailLookups
 from kafkaviz.app import frontend
 from kafkaviz.app.frame import frame
 from kafkaviz.app.scheduling import in_turn

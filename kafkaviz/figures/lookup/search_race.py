@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kafkaviz.analysis.cost.cost_model import DEFAULT_STORAGE, PROBE_US, SEARCH_US
+from kafkaviz.analysis.cost.page_replay import COLD_AFTER_BYTES
 from kafkaviz.analysis.lookup.search_race import DISKS, RacedSearch, SearchRace
-from kafkaviz.analysis.page_replay import COLD_AFTER_BYTES
 from kafkaviz.figures.text.sentences import join_comma, join_sentences
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.search.binary_search import PAGE_BYTES

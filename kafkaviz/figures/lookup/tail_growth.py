@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kafkaviz.analysis.page_replay import (
+from kafkaviz.analysis.cost.page_replay import (
     ENTRIES_PER_PAGE,
     IndexGrowth,
     Memory,

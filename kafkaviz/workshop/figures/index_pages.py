@@ -7,8 +7,14 @@ from functools import partial
 import plotly.graph_objects as go
 import streamlit as st
 
-from kafkaviz.analysis import page_replay
-from kafkaviz.analysis.page_replay import ENTRIES_PER_PAGE, IndexGrowth, Memory, Replay, tail_search
+from kafkaviz.analysis.cost import page_replay
+from kafkaviz.analysis.cost.page_replay import (
+    ENTRIES_PER_PAGE,
+    IndexGrowth,
+    Memory,
+    Replay,
+    tail_search,
+)
 from kafkaviz.app import page_state
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import join_comma

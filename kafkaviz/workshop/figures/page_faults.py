@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analysis.page_replay import Replay
+from kafkaviz.analysis.cost.page_replay import Replay
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import count_phrase
 from kafkaviz.messages import say, say_count

@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kafkaviz import versions
-from kafkaviz.analysis.page_replay import COLD_AFTER_BYTES
+from kafkaviz.analysis.cost.page_replay import COLD_AFTER_BYTES
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.writer.roll_reason import RollCause
