@@ -45,7 +45,6 @@ from kafkaviz.pipeline.datasource.source_plan import SourceSplit, row_bounds
 from kafkaviz.pipeline.datasource.source_schema import SourceOptions
 from kafkaviz.pipeline.datasource.transaction_tail import MARKER
 from kafkaviz.pipeline.datasource.transactions import ObservedTransactions, UncommittedTransactions
-from kafkaviz.pipeline.read import scan
 from kafkaviz.pipeline.read.rows import (
     STATISTICS_COLUMNS,
     Columns,
@@ -56,7 +55,8 @@ from kafkaviz.pipeline.read.rows import (
     statistics_of_read,
     table,
 )
-from kafkaviz.pipeline.read.tasks import SegmentTask, merge_splits
+from kafkaviz.pipeline.read.scan import scan_segment
+from kafkaviz.pipeline.read.tasks import SegmentTask
 from kafkaviz.search.fetch import READ_COMMITTED
 
 LOG = logging.getLogger("kafkaviz")
@@ -149,7 +149,7 @@ class SourceReader:
         segment = segment_task.segment
         summary = None
         if reads_log(self._name, self._schema):
-            summary = merge_splits([scan.scan_segment(segment_task)])
+            summary = scan_segment(segment)
         row = {
             **_partition_columns(segment_task),
             "base_offset": segment.base_offset,
@@ -158,7 +158,7 @@ class SourceReader:
             "replica_reason": split.replica_reason,
         }
         if summary:
-            statistics = statistics_of_read(segment_task, summary)
+            statistics = statistics_of_read(segment, summary)
             problems = "; ".join(map(problem_text, summary.problems))
             row |= {name: getattr(statistics, name) for name in STATISTICS_COLUMNS}
             row["problem"] = problems or None

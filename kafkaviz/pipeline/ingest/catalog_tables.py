@@ -253,7 +253,7 @@ class _TablesWriter:
                 stamps.append(replace(old, files=entry.stored.files, spans=spans))
             else:
                 assert summary is not None, entry.stored.key
-                statistics.append(statistics_of_read(entry, summary))
+                statistics.append(statistics_of_read(entry.segment, summary))
                 stamps.append(self._new_stamp(entry, summary))
         self._writers["segments"].add(segment_rows(entries, statistics, self._limits))
         self._writers["stamps"].add(map(catalog_info.to_row, (entries.stored, *stamps)))

@@ -29,7 +29,7 @@ from kafkaviz.pipeline.catalog.arrow_columns import numpy_column, repeated_texts
 from kafkaviz.pipeline.catalog.catalog_info import FirstBatch
 from kafkaviz.pipeline.catalog.schema import BATCHES, FILE_FACTS, FILE_KINDS, SEGMENTS
 from kafkaviz.pipeline.read.inventory import InventoryEntry, PartitionEntries
-from kafkaviz.pipeline.read.tasks import SegmentSummary, SegmentTask, no_timestamp
+from kafkaviz.pipeline.read.tasks import ScanSummary, SegmentTask, no_timestamp
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import replace_surrogates
 
@@ -175,9 +175,7 @@ STATISTICS_COLUMNS = [
 ]
 
 
-def statistics_of_read(
-    entry: InventoryEntry | SegmentTask, summary: SegmentSummary
-) -> SegmentStatistics:
+def statistics_of_read(segment: Segment, summary: ScanSummary) -> SegmentStatistics:
     interval = summary.evidence.bounds()
     values: dict[str, Any] = {
         "interval_low_bytes": interval.low_bytes,
@@ -189,7 +187,7 @@ def statistics_of_read(
         values |= {
             **{name: content[name] for name in STATISTICS_COLUMNS if name in content},
             "valid_bytes": summary.end_position,
-            "torn_bytes": entry.segment.with_log().log.size_bytes - summary.end_position,
+            "torn_bytes": segment.with_log().log.size_bytes - summary.end_position,
             "first_batch": summary.content.first_batch,
         }
     return SegmentStatistics(**values)

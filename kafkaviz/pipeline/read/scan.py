@@ -23,13 +23,19 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format.deep_scan import NONE as NO_FAULT
 from kafkaviz.format.walk import BatchObserver, observe_scan
 from kafkaviz.log.broker import Problem
-from kafkaviz.log.scans import BatchWalk, SharedScan
-from kafkaviz.log.segment import OFFSET_ENTRY, Index, LogSegment
+from kafkaviz.log.scans import SharedScan
+from kafkaviz.log.segment import OFFSET_ENTRY, Index, LogSegment, Segment
 from kafkaviz.pipeline.catalog.catalog_info import RowRange
 from kafkaviz.pipeline.catalog.schema import DICTIONARY, TABLES, TASK_TABLES
 from kafkaviz.pipeline.read import check_cache, tasks
 from kafkaviz.pipeline.read.rows import batch_columns, entry_columns, entry_slots, table
-from kafkaviz.pipeline.read.tasks import SegmentSplit, SegmentTask, SlotCounts, SplitSummary
+from kafkaviz.pipeline.read.tasks import (
+    ScanSummary,
+    SegmentSplit,
+    SegmentTask,
+    SlotCounts,
+    SplitSummary,
+)
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -47,17 +53,82 @@ def scan(task: tasks.IngestTask, staging: Path) -> list[SplitSummary]:
     """
     with ExitStack() as stack:
         files = {name: stack.enter_context(RowFile(name, staging / name)) for name in TASK_TABLES}
-        return [
-            _SplitScan(
-                split, files, tasks.DecodedWalk(split.decoded, staging) if split.decoded else None
-            ).summary()
-            for split in task.splits
-        ]
+        return [_SplitScan(split, files, staging).summary() for split in task.splits]
 
 
-def scan_segment(segment_task: SegmentTask) -> SplitSummary:
-    """Reads an entire segment and returns its summary. Writes no rows and runs no checks."""
-    return _SplitScan(SegmentSplit(segment_task, 0, segment_task.log_bytes), {}).summary()
+def scan_segment(segment: Segment) -> ScanSummary:
+    """Reads an entire segment."""
+    scan = SegmentScan(segment)
+    return scan.summary(scan.read_log())
+
+
+class SegmentScan:
+    """Reads the indexes and the batches of a segment, or of a split of it.
+
+    A file that cannot be read becomes a problem in the summary.
+    """
+
+    def __init__(self, segment: Segment, start: int = 0, stop: int | None = None) -> None:
+        """Reads the indexes. For a split that does not begin at byte 0, only the .index is read."""
+        # a copy of the segment, so that cached index contents are freed with the copy
+        self.segment = replace(segment)
+        self._start = start
+        self._stop = stop
+        self._problems: list[Problem] = []
+        self.offsets = self._index("offset_slots")
+        self.times = self._index("time_slots") if start == 0 else None
+        entries = self.offsets.entries if self.offsets else np.empty(0, OFFSET_ENTRY)
+        self.entries_by_position = entries[np.argsort(entries["position"], kind="stable")]
+        self._statistics = tasks.BatchStatisticsBuilder()
+        self._gaps = ChunkedEvidence(self.entries_by_position)
+        self.observers = (self._statistics, self._gaps)  # they must get all batches of the split
+
+    def read_log(self, *observers: BatchObserver[Any]) -> int | None:
+        """Passes the batches to `self.observers` and to the given observers.
+
+        Returns the byte where the scan ended. None: nothing could be read.
+        """
+        if not isinstance(self.segment, LogSegment):
+            return None
+        scan = self.segment.scan(self._start, self._stop, fill_wrapper_fields=True)
+        try:
+            observe_scan(scan, *self.observers, *observers)
+        except KafkavizError as fault:
+            return self.stop_early(fault)
+        return scan.end.position
+
+    def stop_early(self, fault: KafkavizError) -> int | None:
+        """Notes a problem of the .log. Returns the byte up to which batches were read."""
+        self._problems.append(Problem.from_fault(self.segment.with_log().log.path, fault))
+        return self._statistics.end_position
+
+    def summary(self, end_position: int | None) -> ScanSummary:
+        slots = SlotCounts()
+        if self._start == 0:
+            slots = SlotCounts(
+                len(self.offsets.entries) if self.offsets else None,
+                len(self.times.entries) if self.times else None,
+                self.offsets.unwritten_slots if self.offsets else None,
+                self.times.unwritten_slots if self.times else None,
+            )
+        return ScanSummary(
+            end_position=end_position,
+            content=self._statistics.result(),
+            evidence=self._gaps.result(),
+            slots=slots,
+            problems=tuple(self._problems),
+        )
+
+    def _index(self, which: str) -> Index | None:
+        segment = self.segment
+        file = segment.index if which == "offset_slots" else segment.timeindex
+        if file is None:
+            return None
+        try:
+            return getattr(segment, which)
+        except KafkavizError as fault:
+            self._problems.append(Problem.from_fault(file.path, fault))
+            return None
 
 
 class RowFile(AbstractContextManager["RowFile"]):
@@ -154,119 +225,79 @@ def _uncompressed_bytes(batches: np.ndarray, checked: np.ndarray | None) -> np.n
 
 
 class _SplitScan:
-    """Reads a split, and for the first split of a segment also the indexes.
+    """Reads a split, writes its rows, and runs the checks of its segment.
 
     A segment with `is_checked` or `needs_sweep` has only one split.
     """
 
-    def __init__(
-        self,
-        split: SegmentSplit,
-        files: Mapping[str, RowFile],
-        decoded_walk: BatchWalk | None = None,
-    ) -> None:
-        """Prepares to read. `decoded_walk` has the batches, if other tasks have decoded them."""
+    def __init__(self, split: SegmentSplit, files: Mapping[str, RowFile], staging: Path) -> None:
         self._split = split
         self._segment_task = split.segment_task
-        # a copy of the segment, so that cached index contents are freed with the copy
-        self._segment = replace(split.segment_task.segment)
         # a .deleted, .cleaned or .swap file repeats rows of another file
-        self._files = files if self._segment.is_in_use else {}
-        self._decoded_walk = decoded_walk
-        self._problems: list[Problem] = []
-        self._statistics = tasks.BatchStatisticsBuilder()
+        self._files = files if split.segment_task.segment.is_in_use else {}
+        self._staging = staging
 
     def summary(self) -> SplitSummary:
         split = self._split
         segment_task = self._segment_task
         files = self._files
-        summary = SplitSummary(
-            number=segment_task.number, start=split.start, stop=split.stop, end_position=None
-        )
+        summary = SplitSummary(number=segment_task.number, start=split.start, stop=split.stop)
         if segment_task.skips_rows:
             return replace(summary, check_json=self._check())
         first_rows = {name: file.rows for name, file in files.items()}
-        offsets = self._index("offset_slots")
-        slots = self._slots(offsets) if split.start == 0 else SlotCounts()
-        entries = offsets.entries if offsets else np.empty(0, OFFSET_ENTRY)
-        entries = entries[np.argsort(entries["position"], kind="stable")]
-        gaps = ChunkedEvidence(entries)
-        observers: list[BatchObserver[Any]] = [self._statistics, gaps]
+        scan = SegmentScan(segment_task.segment, split.start, split.stop)
+        if split.start == 0:
+            self._add_entries(scan)
+        observers: list[BatchObserver[Any]] = []
         sweeper = Sweeper() if segment_task.needs_sweep and "sweep" in files else None
         if sweeper:
             observers.append(sweeper)
-        rows = BatchRows(files["batches"], segment_task, entries) if "batches" in files else None
-        if rows:
+        rows = None
+        if "batches" in files:
+            rows = BatchRows(files["batches"], segment_task, scan.entries_by_position)
             observers.append(rows)
-        end, check_json = self._read_log(observers, rows)
+        end_position, check_json = self._read_log(scan, observers, rows)
         if sweeper and (sums := sweeper.result()).batches:
             files["sweep"].add(segment_task, sums.sweep())
         spans = {name: file.span(first_rows[name]) for name, file in files.items()}
         return replace(
             summary,
-            end_position=end,
-            content=self._statistics.result(),
-            evidence=gaps.result(),
-            slots=slots,
+            **vars(scan.summary(end_position)),
             spans={name: span for name, span in spans.items() if span},
-            problems=tuple(self._problems),
             check_json=check_json,
         )
 
+    def _add_entries(self, scan: SegmentScan) -> None:
+        for name, index in (("offset_entries", scan.offsets), ("time_entries", scan.times)):
+            if index is not None and name in self._files:
+                self._files[name].add(self._segment_task, index.entries)
+
     def _read_log(
-        self, observers: Sequence[BatchObserver[Any]], rows: BatchRows | None
+        self, scan: SegmentScan, observers: Sequence[BatchObserver[Any]], rows: BatchRows | None
     ) -> tuple[int | None, str | None]:
-        """Reads the batches of a split, and runs the segment's checks if required.
+        """Reads the batches of the split, and runs the segment's checks if required.
 
         Returns the byte where the scan ended (None: nothing could be read); and the check result as
         JSON (None: the segment is not checked).
         """
-        segment = self._segment
-        if not isinstance(segment, LogSegment):
-            return None, self._check()
         if not self._segment_task.is_checked:
-            scan = segment.scan(self._split.start, self._split.stop, fill_wrapper_fields=True)
-            try:
-                observe_scan(scan, *observers)
-            except KafkavizError as fault:
-                self._problems.append(Problem.from_fault(segment.log.path, fault))
-                return self._statistics.end_position, self._check()
-            return scan.end.position, self._check()
-        take_checked = rows.take_checked if rows else None
-        shared_scan = SharedScan(segment, *observers, take_checked=take_checked)
+            return scan.read_log(*observers), self._check()
+        shared_scan = SharedScan(
+            scan.segment.with_log(),
+            *scan.observers,
+            *observers,
+            take_checked=rows.take_checked if rows else None,
+        )
         check_json = self._check(shared_scan)
         try:
             return shared_scan.result(), check_json
         except KafkavizError as fault:
-            self._problems.append(Problem.from_fault(segment.log.path, fault))
-            return self._statistics.end_position, check_json
+            return scan.stop_early(fault), check_json
 
     def _check(self, observer: BatchObserver[Any] | None = None) -> str | None:
         facts = self._segment_task.facts
         if facts is None:
             return None
-        segment = self._segment_task.segment
-        return check_cache.to_json(checks.check(segment, facts, observer, self._decoded_walk))
-
-    def _slots(self, offsets: Index | None) -> SlotCounts:
-        times = self._index("time_slots")
-        for name, index in (("offset_entries", offsets), ("time_entries", times)):
-            if index is not None and name in self._files:
-                self._files[name].add(self._segment_task, index.entries)
-        return SlotCounts(
-            len(offsets.entries) if offsets else None,
-            len(times.entries) if times else None,
-            offsets.unwritten_slots if offsets else None,
-            times.unwritten_slots if times else None,
-        )
-
-    def _index(self, which: str) -> Index | None:
-        segment = self._segment
-        file = segment.index if which == "offset_slots" else segment.timeindex
-        if file is None:
-            return None
-        try:
-            return getattr(segment, which)
-        except KafkavizError as fault:
-            self._problems.append(Problem.from_fault(file.path, fault))
-            return None
+        decoded = self._split.decoded
+        walk = tasks.DecodedWalk(decoded, self._staging) if decoded else None
+        return check_cache.to_json(checks.check(self._segment_task.segment, facts, observer, walk))

@@ -307,30 +307,33 @@ class SlotCounts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SplitSummary:
+class ScanSummary:
+    """The results of reading the batches and indexes of a segment, or of a split of it."""
+
+    end_position: int | None = None  # the byte where the scan ended; None: there is no .log
+    content: BatchStatistics = field(default_factory=BatchStatistics)
+    evidence: IntervalEvidence = field(default_factory=IntervalEvidence)
+    slots: SlotCounts = field(default_factory=SlotCounts)
+    problems: tuple[Problem, ...] = ()  # the files that could not be read, each once
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitSummary(ScanSummary):
     """The results of reading a split, and where its rows were written."""
 
     number: int  # the number of the segment in this run
     start: int
     stop: int
-    end_position: int | None  # the byte where the scan ended; None: there is no .log
-    content: BatchStatistics = field(default_factory=BatchStatistics)
-    evidence: IntervalEvidence = field(default_factory=IntervalEvidence)
-    slots: SlotCounts = field(default_factory=SlotCounts)
     spans: Mapping[str, RowRange] = field(default_factory=dict)  # where the rows are, by table
-    problems: tuple[Problem, ...] = ()  # the files that could not be read
     # the result of the segment's checks (check_cache.to_json), in the first split only
     check_json: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class SegmentSummary:
-    content: BatchStatistics
-    evidence: IntervalEvidence
-    slots: SlotCounts
-    end_position: int | None
+class SegmentSummary(ScanSummary):
+    """The results of reading all splits of a segment."""
+
     spans: Mapping[str, tuple[RowRange, ...]]  # by table, in order
-    problems: tuple[Problem, ...]  # one per file, although several splits may report the same file
     check_json: str | None = None
 
 
