@@ -36,8 +36,9 @@ from kafkaviz.log.partition import log_end_offset
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.settings import open_settings
 from kafkaviz.pipeline.catalog.schema import TASK_TABLES
-from kafkaviz.pipeline.read.scan import scan
-from kafkaviz.pipeline.read.tasks import IngestTask, SegmentSplit, SegmentTask
+from kafkaviz.pipeline.ingest.segment_splits import IngestTask, SegmentSplit
+from kafkaviz.pipeline.ingest.split_scan import scan
+from kafkaviz.pipeline.read.tasks import SegmentTask
 from kafkaviz.search.by_time import EARLIEST, LATEST, MAX_TIMESTAMP
 from kafkaviz.search.fetch import READ_COMMITTED, READ_UNCOMMITTED
 from kafkaviz.search.lookup import by_offset, by_timestamp

@@ -27,7 +27,7 @@ from kafkaviz.config_def import HOUR_MS
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import Message, message, verbatim
-from kafkaviz.pipeline.read import check_cache
+from kafkaviz.pipeline.ingest import check_cache
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 from tests.support.cases import all_cases
 

@@ -16,15 +16,10 @@ from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest import plan as plan_module
+from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, DecodeTask, decode, is_whole
 from kafkaviz.pipeline.ingest.plan import Task, load_tasks, plan, sort_by_cost
-from kafkaviz.pipeline.read.tasks import (
-    DecodedSplit,
-    DecodeTask,
-    IngestTask,
-    SegmentTask,
-    decode,
-    is_whole,
-)
+from kafkaviz.pipeline.ingest.segment_splits import IngestTask
+from kafkaviz.pipeline.read.tasks import SegmentTask
 from tests.pipeline.whole_logs import START_MS, batch, broker, write
 
 TIMES_MS = range(START_MS, START_MS + 10)

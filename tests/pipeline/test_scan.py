@@ -20,17 +20,16 @@ from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.schema import ROW_TABLES, TASK_TABLES
+from kafkaviz.pipeline.ingest import check_cache, row_file
 from kafkaviz.pipeline.ingest.plan import tasks_per_segment
-from kafkaviz.pipeline.read import check_cache
-from kafkaviz.pipeline.read import scan as scan_module
-from kafkaviz.pipeline.read.scan import scan
-from kafkaviz.pipeline.read.tasks import (
+from kafkaviz.pipeline.ingest.segment_splits import (
     IngestTask,
     SegmentSplit,
-    SegmentTask,
     SplitSummary,
     merge_splits,
 )
+from kafkaviz.pipeline.ingest.split_scan import scan
+from kafkaviz.pipeline.read.tasks import SegmentTask
 from tests.pipeline.catalog_rows import without_checked
 from tests.pipeline.plain_rows import tables, tables_of
 from tests.pipeline.segment_tasks import empty_task, segment_tasks_of
@@ -190,7 +189,7 @@ def test_a_pass_with_checks_reads_a_log_once(clean, staging, tmp_path, monkeypat
 
 @pytest.mark.slow
 def test_few_rows_at_once_are_the_same_rows(clean, staging, monkeypatch):
-    monkeypatch.setattr(scan_module, "ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(row_file, "ROWS_AT_ONCE", 100)
     expected = tables_of(clean)
     summaries = scan(together(segment_tasks_of(clean)), staging)
     for table in ROW_TABLES:

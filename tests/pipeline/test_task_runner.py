@@ -24,8 +24,9 @@ from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction
 from kafkaviz.pipeline.ingest.merge_files import MergeTask
 from kafkaviz.pipeline.ingest.plan import pack, tasks_per_segment
+from kafkaviz.pipeline.ingest.segment_splits import IngestTask
 from kafkaviz.pipeline.ingest.task_runner import task_runner
-from kafkaviz.pipeline.read.tasks import IngestTask, SegmentTask
+from kafkaviz.pipeline.read.tasks import SegmentTask
 from tests.pipeline.catalog_rows import assert_catalog_holds, in_order, rows, stored_segments
 from tests.pipeline.killer_segment import DiesOnce
 from tests.pipeline.plain_rows import tables

@@ -55,7 +55,7 @@ from kafkaviz.pipeline.read.rows import (
     statistics_of_read,
     table,
 )
-from kafkaviz.pipeline.read.scan import scan_segment
+from kafkaviz.pipeline.read.segment_scan import scan_segment
 from kafkaviz.pipeline.read.tasks import SegmentTask
 from kafkaviz.search.fetch import READ_COMMITTED
 

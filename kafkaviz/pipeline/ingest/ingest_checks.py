@@ -23,7 +23,7 @@ from kafkaviz.config_def import Release
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log.partition import Partition
-from kafkaviz.pipeline.read import check_cache
+from kafkaviz.pipeline.ingest import check_cache
 from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry, PartitionEntries
 
 SegmentKey = tuple[int | None, str]  # base offset (None for the directory), suffix

@@ -24,6 +24,7 @@ from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
 from kafkaviz.pipeline.ingest import ingest_checks, task_results
 from kafkaviz.pipeline.ingest.catalog_tables import TableInputs, write_tables
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
+from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, is_whole
 from kafkaviz.pipeline.ingest.ingest_checks import IngestChecks, is_still_valid
 from kafkaviz.pipeline.ingest.merge_files import merge
 from kafkaviz.pipeline.ingest.plan import (
@@ -35,13 +36,13 @@ from kafkaviz.pipeline.ingest.plan import (
     sort_by_cost,
     tasks_per_segment,
 )
+from kafkaviz.pipeline.ingest.segment_splits import merge_splits
 from kafkaviz.pipeline.ingest.spools import PartitionSpool
 from kafkaviz.pipeline.ingest.stored_rows import StoredRows
 from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile, SummaryFiles, TaskIndex
 from kafkaviz.pipeline.ingest.task_runner import TaskRunner, task_runner
 from kafkaviz.pipeline.ingest.work import READ, RESUMED, RESUMED_FOR_CHECKS, IngestWork, find_work
 from kafkaviz.pipeline.read.inventory import Inventory, inventory
-from kafkaviz.pipeline.read.tasks import DecodedSplit, is_whole, merge_splits
 from kafkaviz.pipeline.spark import session
 
 if TYPE_CHECKING:

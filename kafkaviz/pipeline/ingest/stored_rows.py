@@ -24,9 +24,8 @@ from kafkaviz.pipeline.catalog import catalog_info
 from kafkaviz.pipeline.catalog.catalog import Catalog
 from kafkaviz.pipeline.catalog.catalog_info import RowRange, Spans, StoredSegment, version
 from kafkaviz.pipeline.catalog.schema import FILE_KINDS, TABLES
-from kafkaviz.pipeline.ingest import ingest_checks
+from kafkaviz.pipeline.ingest import check_cache, ingest_checks
 from kafkaviz.pipeline.ingest.ingest_checks import CheckedText, IngestChecks, LogStartup, SegmentKey
-from kafkaviz.pipeline.read import check_cache
 from kafkaviz.pipeline.read.inventory import (
     Inventory,
     InventoryEntry,

@@ -37,12 +37,14 @@ from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog import arrow_columns
 from kafkaviz.pipeline.catalog.catalog_info import FORMAT, RowRange, version
 from kafkaviz.pipeline.catalog.schema import LONG, STRING, TASK_TABLES
+from kafkaviz.pipeline.ingest.check_cache import DIGITS, digest_of
 from kafkaviz.pipeline.ingest.commit import link_file
 from kafkaviz.pipeline.ingest.ingest_checks import LoadResult
 from kafkaviz.pipeline.ingest.merge_files import slice_rows, write_rows
-from kafkaviz.pipeline.read import tasks
-from kafkaviz.pipeline.read.check_cache import DIGITS, digest_of
-from kafkaviz.pipeline.read.tasks import SegmentTask, SplitSummary, merge_splits
+from kafkaviz.pipeline.ingest.segment_splits import SplitSummary, merge_splits
+from kafkaviz.pipeline.read.batch_statistics import BatchStatistics
+from kafkaviz.pipeline.read.segment_scan import SlotCounts
+from kafkaviz.pipeline.read.tasks import SegmentTask
 
 FOLDER = "results"
 LOADS_FOLDER = "loads"
@@ -422,9 +424,9 @@ def _read(path: Path) -> Iterator[tuple[str, SplitSummary]]:
                 start=row["start"],
                 stop=row["stop"],
                 end_position=row["end_position"],
-                content=from_plain(tasks.BatchStatistics, content),
+                content=from_plain(BatchStatistics, content),
                 evidence=from_plain(IntervalEvidence, evidence),
-                slots=from_plain(tasks.SlotCounts, slots),
+                slots=from_plain(SlotCounts, slots),
                 spans=_parse_spans(json.loads(row["spans"])),
                 problems=tuple(
                     Problem(Path(text), Message.from_json(what), kind)

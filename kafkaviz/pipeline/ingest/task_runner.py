@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.messages import message
 from kafkaviz.pipeline.ingest import plan
+from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, DecodeTask, decode
 from kafkaviz.pipeline.ingest.merge_files import MergeTask, merge
 from kafkaviz.pipeline.ingest.plan import AdviceTask, PackedTask, StartupTask, Task
-from kafkaviz.pipeline.read.tasks import DecodedSplit, DecodeTask, decode, pack_by_cost
+from kafkaviz.pipeline.read.tasks import pack_by_cost
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -171,7 +172,7 @@ def run_task(task: Task, staging: Path) -> "TaskResult":
     from kafkaviz.analysis.batching.advice import answer_topic
     from kafkaviz.pipeline.ingest import task_results
     from kafkaviz.pipeline.ingest.ingest_checks import load_log
-    from kafkaviz.pipeline.read.scan import scan
+    from kafkaviz.pipeline.ingest.split_scan import scan
 
     if isinstance(task, AdviceTask):
         return answer_topic(task.topic, task.quota)

@@ -28,8 +28,10 @@ from kafkaviz.log.settings import Settings
 from kafkaviz.pipeline.catalog.arrow_columns import numpy_column, repeated_texts
 from kafkaviz.pipeline.catalog.catalog_info import FirstBatch
 from kafkaviz.pipeline.catalog.schema import BATCHES, FILE_FACTS, FILE_KINDS, SEGMENTS
+from kafkaviz.pipeline.read.batch_statistics import no_timestamp
 from kafkaviz.pipeline.read.inventory import InventoryEntry, PartitionEntries
-from kafkaviz.pipeline.read.tasks import ScanSummary, SegmentTask, no_timestamp
+from kafkaviz.pipeline.read.segment_scan import ScanSummary
+from kafkaviz.pipeline.read.tasks import SegmentTask
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import replace_surrogates
 
