@@ -47,6 +47,12 @@ from kafkaviz.pipeline.catalog.schema import BOOL, LONG, SEGMENTS, STRING
 from kafkaviz.pipeline.ingest import ingest_checks
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, RowWriter
 from kafkaviz.pipeline.ingest.ingest_checks import LOAD_KEY, IngestChecks, SegmentKey
+from kafkaviz.pipeline.ingest.segment_rows import (
+    SegmentBytes,
+    note_stored_rolls,
+    partition_row,
+    segment_rows,
+)
 from kafkaviz.pipeline.ingest.segment_splits import SegmentSummary, SplitSummary, merge_splits
 from kafkaviz.pipeline.ingest.spools import SortedSpool
 from kafkaviz.pipeline.ingest.stored_rows import NO_SEGMENTS, StoredRows
@@ -56,15 +62,7 @@ from kafkaviz.pipeline.read.inventory import (
     PartitionEntries,
     is_readable,
 )
-from kafkaviz.pipeline.read.rows import (
-    SegmentBytes,
-    SegmentStatistics,
-    codec_names,
-    note_stored_rolls,
-    partition_row,
-    segment_rows,
-    statistics_of_read,
-)
+from kafkaviz.pipeline.read.rows import SegmentStatistics, codec_names, statistics_of_read
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
 

@@ -26,13 +26,14 @@ from kafkaviz.pipeline.catalog.catalog_info import RowRange, Spans, StoredSegmen
 from kafkaviz.pipeline.catalog.schema import FILE_KINDS, TABLES
 from kafkaviz.pipeline.ingest import check_cache, ingest_checks
 from kafkaviz.pipeline.ingest.ingest_checks import CheckedText, IngestChecks, LogStartup, SegmentKey
+from kafkaviz.pipeline.ingest.segment_rows import partition_columns
 from kafkaviz.pipeline.read.inventory import (
     Inventory,
     InventoryEntry,
     PartitionEntries,
     has_same_content,
 )
-from kafkaviz.pipeline.read.rows import STATISTICS_COLUMNS, SegmentStatistics, partition_columns
+from kafkaviz.pipeline.read.rows import STATISTICS_COLUMNS, SegmentStatistics
 from kafkaviz.units import replace_surrogates
 
 Owner = tuple[str, str]  # broker, and directory as returned by `storable_name`
