@@ -20,7 +20,7 @@ from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog import catalog, catalog_info
 from kafkaviz.pipeline.catalog.schema import ROW_TABLES, TABLES
-from kafkaviz.pipeline.ingest import catalog_tables, ingest_checks, job, merge_files
+from kafkaviz.pipeline.ingest import catalog_tables, check_reuse, job, merge_files
 from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.read import inventory
 from tests.pipeline.catalog_rows import assert_catalog_holds, rows, stored_segments
@@ -91,7 +91,7 @@ def test_an_unchanged_directory_is_not_read(
         "kafkaviz.pipeline.spark.session.context", lambda master: pytest.fail("Spark was started")
     )
     monkeypatch.setattr(
-        ingest_checks, "plan_check", lambda broker: pytest.fail("a check was planned")
+        check_reuse, "plan_check", lambda broker: pytest.fail("a check was planned")
     )
     with opened_files(monkeypatch) as opened:
         run = in_process(broker, catalog=out, findings=findings)

@@ -44,9 +44,10 @@ from kafkaviz.pipeline.catalog.findings import (
     step_row,
 )
 from kafkaviz.pipeline.catalog.schema import BOOL, LONG, SEGMENTS, STRING
-from kafkaviz.pipeline.ingest import ingest_checks
+from kafkaviz.pipeline.ingest import check_reuse
+from kafkaviz.pipeline.ingest.check_reuse import LOAD_KEY, IngestChecks, SegmentKey
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, RowWriter
-from kafkaviz.pipeline.ingest.ingest_checks import LOAD_KEY, IngestChecks, SegmentKey
+from kafkaviz.pipeline.ingest.log_startup import DirectoryLoad, LoadResult
 from kafkaviz.pipeline.ingest.segment_rows import (
     SegmentBytes,
     note_stored_rolls,
@@ -89,9 +90,9 @@ class TableInputs:
     # rows are copied from the old catalog
     first_segments: Mapping[int, int]
     # the log of a directory, by directory number, if the next broker start-up loads the log
-    loads: Mapping[int, ingest_checks.DirectoryLoad]
+    loads: Mapping[int, DirectoryLoad]
     # yields what broker start-up does to each log, by ascending number of the log
-    load_results: Callable[[], Iterator[ingest_checks.LoadResult]]
+    load_results: Callable[[], Iterator[LoadResult]]
     # takes a segment's number; True: a task has read the segment and written its rows, False: the
     # old catalog has the rows
     has_new_rows: Callable[[int], bool]
@@ -282,7 +283,7 @@ class _TablesWriter:
             text = texts.get(entry.number)
             if text is None and key in earlier:
                 text = earlier[key].text
-            if ingest_checks.is_read(entry) and text is not None:
+            if check_reuse.is_read(entry) and text is not None:
                 rows.append(_checked_row(owner, key, checks.digest(entry), text))
             results.append(checks.result(entry, text))
         findings = broker_health.partition_findings(

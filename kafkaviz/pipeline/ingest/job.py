@@ -21,11 +21,12 @@ from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog.catalog import missing_files
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
-from kafkaviz.pipeline.ingest import ingest_checks, task_results
+from kafkaviz.pipeline.ingest import task_results
 from kafkaviz.pipeline.ingest.catalog_tables import TableInputs, write_tables
+from kafkaviz.pipeline.ingest.check_reuse import IngestChecks, is_still_valid
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
 from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, is_whole
-from kafkaviz.pipeline.ingest.ingest_checks import IngestChecks, is_still_valid
+from kafkaviz.pipeline.ingest.log_startup import LoadResult
 from kafkaviz.pipeline.ingest.merge_files import merge
 from kafkaviz.pipeline.ingest.plan import (
     PackedTask,
@@ -363,7 +364,7 @@ class SegmentRun:
             for task in merges:
                 merge(task, self._staging)
 
-    def load_results(self) -> Iterator[ingest_checks.LoadResult]:
+    def load_results(self) -> Iterator[LoadResult]:
         return task_results.merge_by_number(
             (file.first_number, partial(task_results.read_loads, self._staging, file))
             for file in self._load_files

@@ -40,7 +40,7 @@ from kafkaviz.pipeline.read.tasks import SEGMENT_COST_BYTES, SegmentTask, pack_b
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.batching.advice import BatchingTopic, TopicQuota
-    from kafkaviz.pipeline.ingest.ingest_checks import LogStartup
+    from kafkaviz.pipeline.ingest.log_startup import LogStartup
 
 
 # Bytes of .log per task. Starting a task costs Spark about as much as reading 100 MiB, and starting

@@ -24,8 +24,9 @@ from kafkaviz.pipeline.catalog import catalog_info
 from kafkaviz.pipeline.catalog.catalog import Catalog
 from kafkaviz.pipeline.catalog.catalog_info import RowRange, Spans, StoredSegment, version
 from kafkaviz.pipeline.catalog.schema import FILE_KINDS, TABLES
-from kafkaviz.pipeline.ingest import check_cache, ingest_checks
-from kafkaviz.pipeline.ingest.ingest_checks import CheckedText, IngestChecks, LogStartup, SegmentKey
+from kafkaviz.pipeline.ingest import check_cache, check_reuse
+from kafkaviz.pipeline.ingest.check_reuse import CheckedText, IngestChecks, SegmentKey
+from kafkaviz.pipeline.ingest.log_startup import LogStartup
 from kafkaviz.pipeline.ingest.segment_rows import partition_columns
 from kafkaviz.pipeline.read.inventory import (
     Inventory,
@@ -387,16 +388,16 @@ def _has_same_checks(
     expected: list[tuple[int | None, str, str]] = [
         (entry.stored.base_offset, entry.stored.suffix, checks.digest(entry))
         for entry in entries.segments
-        if ingest_checks.is_read(entry)
+        if check_reuse.is_read(entry)
     ]
     now_ms = checks.plans[entries.broker].now_ms
     count = len(expected)
     if load is not None:
-        expected.append((*ingest_checks.LOAD_KEY, load.digest))
+        expected.append((*check_reuse.LOAD_KEY, load.digest))
     return (
         list(zip(keys, suffixes, digests, strict=True)) == expected
         and check_cache.is_independent_of_clock(texts[:count], now_ms)
-        and all(map(ingest_checks.has_steps, texts[count:]))
+        and all(map(check_reuse.has_steps, texts[count:]))
     )
 
 

@@ -39,7 +39,7 @@ from kafkaviz.pipeline.catalog.catalog_info import FORMAT, RowRange, version
 from kafkaviz.pipeline.catalog.schema import LONG, STRING, TASK_TABLES
 from kafkaviz.pipeline.ingest.check_cache import DIGITS, digest_of
 from kafkaviz.pipeline.ingest.commit import link_file
-from kafkaviz.pipeline.ingest.ingest_checks import LoadResult
+from kafkaviz.pipeline.ingest.log_startup import LoadResult
 from kafkaviz.pipeline.ingest.merge_files import slice_rows, write_rows
 from kafkaviz.pipeline.ingest.segment_splits import SplitSummary, merge_splits
 from kafkaviz.pipeline.read.batch_statistics import BatchStatistics

@@ -171,7 +171,7 @@ def _runner_of_rows(
 def run_task(task: Task, staging: Path) -> "TaskResult":
     from kafkaviz.analysis.batching.advice import answer_topic
     from kafkaviz.pipeline.ingest import task_results
-    from kafkaviz.pipeline.ingest.ingest_checks import load_log
+    from kafkaviz.pipeline.ingest.log_startup import load_log
     from kafkaviz.pipeline.ingest.split_scan import scan
 
     if isinstance(task, AdviceTask):

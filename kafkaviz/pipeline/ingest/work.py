@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from kafkaviz.pipeline.catalog.catalog_info import Spans
-from kafkaviz.pipeline.ingest import ingest_checks
-from kafkaviz.pipeline.ingest.ingest_checks import IngestChecks, LogStartup
+from kafkaviz.pipeline.ingest import check_reuse
+from kafkaviz.pipeline.ingest.check_reuse import IngestChecks
+from kafkaviz.pipeline.ingest.log_startup import DirectoryLoad, LogStartup
 from kafkaviz.pipeline.ingest.stored_rows import NO_SEGMENTS, StoredRows, UnchangedDirectories
 from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry, PartitionEntries
 from kafkaviz.pipeline.read.tasks import SegmentTask
@@ -31,7 +32,7 @@ class IngestWork:
     # are left out
     first_segments: dict[int, int] = field(default_factory=dict)
     # the log that the next broker start-up loads, by directory number
-    loads: dict[int, ingest_checks.DirectoryLoad] = field(default_factory=dict)
+    loads: dict[int, DirectoryLoad] = field(default_factory=dict)
 
     @property
     def entries(self) -> Iterator[InventoryEntry]:
@@ -55,7 +56,7 @@ class IngestWork:
 
     def task(self, entry: InventoryEntry) -> SegmentTask:
         facts = None
-        if self.checks and ingest_checks.is_read(entry):
+        if self.checks and check_reuse.is_read(entry):
             facts = self.checks.facts(entry.broker, entry.partition)
         return SegmentTask(
             number=entry.number,
@@ -139,5 +140,5 @@ def _find_changes(
             keep(old_segment.spans)
         work.states.append(state)
     if load is not None:
-        is_known = ingest_checks.is_load_known(load, checked)
-        work.loads[entries.number] = ingest_checks.DirectoryLoad(load.number, load.digest, is_known)
+        is_known = check_reuse.is_load_known(load, checked)
+        work.loads[entries.number] = DirectoryLoad(load.number, load.digest, is_known)

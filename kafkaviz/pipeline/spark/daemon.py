@@ -41,7 +41,7 @@ from kafkaviz.binary.file_view import in_memory
 from kafkaviz.format.batch import BATCH, HEADER, LENGTH_END
 from kafkaviz.format.deep_scan import DeepScan
 from kafkaviz.format.walk import walk
-from kafkaviz.pipeline.ingest import ingest_checks, split_scan  # noqa: F401  used by tasks
+from kafkaviz.pipeline.ingest import check_reuse, split_scan  # noqa: F401  used by tasks
 
 
 def preload() -> None:

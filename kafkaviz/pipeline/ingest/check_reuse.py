@@ -1,14 +1,12 @@
-"""The checks of an ingest: which segments must be read, and which stored results are valid.
+"""Decides which stored check results an ingest can use again, and which segments it must check.
 
 The task that reads a segment's rows also checks the segment. Table `checked` stores the result with
 a digest of the facts that the check used, such as retention.ms. The next ingest reuses the result
 if the digest is the same. An unclean shutdown of the broker changes the digest. The effect of
-broker start-up on a partition directory is stored in the same way.
+broker start-up on a partition directory (log_startup.py) is stored in the same way.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from kafkaviz.analysis import finding_rows
@@ -16,14 +14,10 @@ from kafkaviz.analysis.checks import segment
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
-from kafkaviz.analysis.restart import next_start
-from kafkaviz.analysis.restart.next_start import RestartLog
-from kafkaviz.analysis.serialization import encode
-from kafkaviz.config_def import Release
-from kafkaviz.errors import KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log.partition import Partition
 from kafkaviz.pipeline.ingest import check_cache
+from kafkaviz.pipeline.ingest.log_startup import LogStartup
 from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry, PartitionEntries
 
 SegmentKey = tuple[int | None, str]  # base offset (None for the directory), suffix
@@ -35,55 +29,6 @@ class CheckedText(NamedTuple):
 
     digest: str
     text: str
-
-
-@dataclass(frozen=True)
-class LogStartup:
-    """A log that the next broker start-up loads, and what the result of loading depends on."""
-
-    number: int  # number of the log, among all logs that a run loads
-    broker: str
-    log: RestartLog
-    clean: bool
-    release: Release
-
-    @cached_property
-    def digest(self) -> str:
-        """A digest of everything that decides what broker start-up does to this log."""
-        log = self.log
-        inputs = (log.config, log.recovery_point, log.log_start_offset, log.stray)
-        files = [
-            (file.name, file.size_bytes, file.mtime_ns)
-            for file in next_start.log_files(log.partition)
-        ]
-        return check_cache.digest_of(
-            str(log.partition.path), *inputs, self.clean, self.release, *files
-        )
-
-
-class DirectoryLoad(NamedTuple):
-    """A log that the next broker start-up loads. Takes less memory than a `LogStartup`."""
-
-    number: int  # the number of the log, among all logs that this run loads
-    digest: str  # the value of `LogStartup.digest`
-    is_known: bool  # whether an earlier run has stored what start-up does to the log
-
-
-@dataclass(frozen=True)
-class LoadResult:
-    """The predicted effect of broker start-up on a log."""
-
-    number: int
-    text: str | None  # the start-up steps as JSON; None: a file of the log cannot be read
-
-
-def load_log(load: LogStartup) -> LoadResult:
-    """Predicts what broker start-up does to a log, without changing any file."""
-    try:
-        steps = next_start.restart_steps(load.log, clean=load.clean, release=load.release)
-    except KafkavizError:
-        return LoadResult(load.number, None)
-    return LoadResult(load.number, encode(steps))
 
 
 class IngestChecks:

@@ -1,0 +1,61 @@
+"""Predicts what the next broker start-up does to each log."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from kafkaviz.analysis.restart import next_start
+from kafkaviz.analysis.restart.next_start import RestartLog
+from kafkaviz.analysis.serialization import encode
+from kafkaviz.config_def import Release
+from kafkaviz.errors import KafkavizError
+from kafkaviz.pipeline.ingest import check_cache
+
+
+@dataclass(frozen=True)
+class LogStartup:
+    """A log that the next broker start-up loads, and what the result of loading depends on."""
+
+    number: int  # number of the log, among all logs that a run loads
+    broker: str
+    log: RestartLog
+    clean: bool
+    release: Release
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of everything that decides what broker start-up does to this log."""
+        log = self.log
+        inputs = (log.config, log.recovery_point, log.log_start_offset, log.stray)
+        files = [
+            (file.name, file.size_bytes, file.mtime_ns)
+            for file in next_start.log_files(log.partition)
+        ]
+        return check_cache.digest_of(
+            str(log.partition.path), *inputs, self.clean, self.release, *files
+        )
+
+
+class DirectoryLoad(NamedTuple):
+    """A log that the next broker start-up loads. Takes less memory than a `LogStartup`."""
+
+    number: int  # the number of the log, among all logs that this run loads
+    digest: str  # the value of `LogStartup.digest`
+    is_known: bool  # whether an earlier run has stored what start-up does to the log
+
+
+@dataclass(frozen=True)
+class LoadResult:
+    """The predicted effect of broker start-up on a log."""
+
+    number: int
+    text: str | None  # the start-up steps as JSON; None: a file of the log cannot be read
+
+
+def load_log(load: LogStartup) -> LoadResult:
+    """Predicts what broker start-up does to a log, without changing any file."""
+    try:
+        steps = next_start.restart_steps(load.log, clean=load.clean, release=load.release)
+    except KafkavizError:
+        return LoadResult(load.number, None)
+    return LoadResult(load.number, encode(steps))
