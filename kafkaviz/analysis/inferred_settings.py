@@ -231,6 +231,26 @@ SETTING = {
 ROUND_MS = (DAY_MS, HOUR_MS, 10 * MINUTE_MS, MINUTE_MS, 10 * SECOND_MS, SECOND_MS)
 
 
+@dataclass(frozen=True)
+class FirstBatch:
+    """The first batch of a segment. It shows why Kafka rolled the previous segment.
+
+    The timestamp is -1 if unknown.
+    """
+
+    size_bytes: int
+    max_timestamp_ms: int
+    last_offset: int
+
+    @classmethod
+    def from_row(cls, row: np.void) -> "FirstBatch":
+        """Takes a row of format.batch.BATCH."""
+        return cls(int(row["size_bytes"]), int(row["max_timestamp_ms"]), int(row["last_offset"]))
+
+
+NO_BATCH = FirstBatch(0, -1, -1)
+
+
 @dataclass(frozen=True, kw_only=True)
 class SegmentFacts:
     """The numbers of a segment from which the cause of a roll is inferred.
@@ -240,9 +260,7 @@ class SegmentFacts:
 
     base_offset: int
     log_bytes: int
-    first_batch_bytes: int
-    first_batch_max_timestamp_ms: int
-    first_batch_last_offset: int
+    first_batch: FirstBatch
     max_timestamp_ms: int
     offset_entries: int
     time_entries: int
@@ -274,7 +292,7 @@ def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
     )
     reasons: list[RollCause | None] = [None] * len(segments)
     for roll, (segment, next_segment) in enumerate(pairwise(segments)):
-        if next_segment.first_batch_last_offset - segment.base_offset > MAX_RELATIVE_OFFSET:
+        if next_segment.first_batch.last_offset - segment.base_offset > MAX_RELATIVE_OFFSET:
             reasons[roll] = RollCause.OFFSET_OVERFLOW
         elif next_segment.log_bytes:
             reasons[roll] = next((cause.reason for cause in causes if roll in cause.rolls), None)
@@ -289,7 +307,7 @@ def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     """
     largest = max((segment.log_bytes for segment in segments), default=0)
     reached_bytes = {
-        roll: segment.log_bytes + next_segment.first_batch_bytes - 1
+        roll: segment.log_bytes + next_segment.first_batch.size_bytes - 1
         for roll, (segment, next_segment) in enumerate(pairwise(segments))
         if segment.log_bytes
     }
@@ -306,13 +324,13 @@ def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     the segment's first batch to the next segment's first batch exceeds this span.
     """
     spans_ms = [
-        segment.max_timestamp_ms - segment.first_batch_max_timestamp_ms
+        segment.max_timestamp_ms - segment.first_batch.max_timestamp_ms
         for segment in segments
         if _has_timestamp(segment)
     ]
     longest_ms = max(spans_ms, default=0)
     waited_ms = {
-        roll: next_segment.first_batch_max_timestamp_ms - segment.first_batch_max_timestamp_ms
+        roll: next_segment.first_batch.max_timestamp_ms - segment.first_batch.max_timestamp_ms
         for roll, (segment, next_segment) in enumerate(pairwise(segments))
         if _has_timestamp(segment) and _has_timestamp(next_segment)
     }
@@ -355,7 +373,7 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
 
 
 def _has_timestamp(segment: SegmentFacts) -> bool:
-    return segment.first_batch_max_timestamp_ms >= 0
+    return segment.first_batch.max_timestamp_ms >= 0
 
 
 def _likeliness(reason: RollCause, low: int, high: int) -> int:
@@ -406,14 +424,14 @@ def _bounds(
     cause: str, segments: Sequence[SegmentFacts], rolls: Sequence[tuple[SegmentFacts, SegmentFacts]]
 ) -> tuple[int, int]:
     if cause == SIZE:
-        reached = [segment.log_bytes + newer.first_batch_bytes for segment, newer in rolls]
+        reached = [segment.log_bytes + newer.first_batch.size_bytes for segment, newer in rolls]
         return max(segment.log_bytes for segment in segments), min(reached) - 1
     if cause == TIME:
         longest_ms = max(
-            segment.max_timestamp_ms - segment.first_batch_max_timestamp_ms for segment in segments
+            segment.max_timestamp_ms - segment.first_batch.max_timestamp_ms for segment in segments
         )
         waited_ms = [
-            newer.first_batch_max_timestamp_ms - segment.first_batch_max_timestamp_ms
+            newer.first_batch.max_timestamp_ms - segment.first_batch.max_timestamp_ms
             for segment, newer in rolls
         ]
         return max(longest_ms, 1), min(waited_ms) - 1

@@ -21,7 +21,9 @@ from itertools import pairwise
 import numpy as np
 
 from kafkaviz.analysis.inferred_settings import (
+    NO_BATCH,
     SETTING,
+    FirstBatch,
     InferredLimit,
     SegmentFacts,
     inferred_limits,
@@ -80,29 +82,23 @@ def segment_facts(segment: LogSegment) -> SegmentFacts:
     Reads only the first batch and the ends of the indexes. The largest timestamp is from the last
     time entry, which a roll adds.
     """
-    first = _first_batch(segment)
     offsets, times = segment.index_ends()
     return SegmentFacts(
         base_offset=segment.base_offset,
         log_bytes=segment.log.size_bytes,
-        first_batch_bytes=int(first["size_bytes"]),
-        first_batch_max_timestamp_ms=int(first["max_timestamp_ms"]),
-        first_batch_last_offset=int(first["last_offset"]),
+        first_batch=_first_batch(segment),
         max_timestamp_ms=-1 if times.last is None else int(times.last["timestamp_ms"]),
         offset_entries=offsets.entries,
         time_entries=times.entries,
     )
 
 
-def _first_batch(segment: LogSegment) -> np.void | np.ndarray:
-    """Returns the first batch in the .log. Offset and timestamp are -1 if the .log is empty."""
+def _first_batch(segment: LogSegment) -> FirstBatch:
     header = file.read(segment.log.path, 0, batch.HEADER_BYTES)
     if len(header) <= batch.MAGIC_END:
-        empty_row = np.zeros((), batch.BATCH)
-        empty_row["max_timestamp_ms"] = empty_row["last_offset"] = -1
-        return empty_row[()]
+        return NO_BATCH
     padded = np.frombuffer(header.ljust(batch.HEADER_BYTES, b"\0"), np.uint8).reshape(1, -1)
-    return batch.rows(np.zeros(1, np.int64), padded.copy())[0]
+    return FirstBatch.from_row(batch.rows(np.zeros(1, np.int64), padded.copy())[0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,10 +292,10 @@ def _history_on_disk(
     segment: Segment, fact: SegmentFacts, next_facts: SegmentFacts | None, reason: RollReason | None
 ) -> SegmentHistory:
     fills = _fills_on_disk(segment, fact)
-    opened_ms = fact.first_batch_max_timestamp_ms
+    opened_ms = fact.first_batch.max_timestamp_ms
     ended_ms = fact.max_timestamp_ms
-    if next_facts and next_facts.first_batch_max_timestamp_ms >= 0:
-        ended_ms = next_facts.first_batch_max_timestamp_ms
+    if next_facts and next_facts.first_batch.max_timestamp_ms >= 0:
+        ended_ms = next_facts.first_batch.max_timestamp_ms
     return SegmentHistory(
         base_offset=segment.base_offset,
         opened_ms=opened_ms,
@@ -316,8 +312,8 @@ def _history_on_disk(
 def _reason(
     cause: RollCause, fact: SegmentFacts, next_facts: SegmentFacts, config: LogConfig
 ) -> RollReason:
-    waited_ms = next_facts.first_batch_max_timestamp_ms - fact.first_batch_max_timestamp_ms
-    relative_offset = next_facts.first_batch_last_offset - fact.base_offset
+    waited_ms = next_facts.first_batch.max_timestamp_ms - fact.first_batch.max_timestamp_ms
+    relative_offset = next_facts.first_batch.last_offset - fact.base_offset
     time_slots = config.usable_time_slots
     value, limit = {
         RollCause.SIZE: (fact.log_bytes, config.segment_bytes),
@@ -326,7 +322,7 @@ def _reason(
         RollCause.TIME_INDEX_FULL: (min(fact.time_entries, time_slots), time_slots),
         RollCause.OFFSET_OVERFLOW: (relative_offset, MAX_RELATIVE_OFFSET),
     }[cause]
-    return RollReason(cause, value, limit, next_facts.first_batch_bytes)
+    return RollReason(cause, value, limit, next_facts.first_batch.size_bytes)
 
 
 def exceeds_limit(reason: RollReason) -> bool:
@@ -344,7 +340,7 @@ def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
     """
     offsets = segment.offset_index
     times = segment.time_index
-    opened_ms = fact.first_batch_max_timestamp_ms
+    opened_ms = fact.first_batch.max_timestamp_ms
     shown_times = times[(times["timestamp_ms"] >= opened_ms) & (times["timestamp_ms"] > 0)]
     shown_times = shown_times[_sample(len(shown_times))]
     # the offset entry of the batch that holds the time entry's offset, or of a later batch

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkaviz.analysis.inferred_settings import SegmentFacts, interval_bounds
+from kafkaviz.analysis.inferred_settings import FirstBatch, SegmentFacts, interval_bounds
 from kafkaviz.analysis.segment.anatomy import Anatomy, BatchCounter, Tail
 from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.analysis.segment.links import link
@@ -179,9 +179,9 @@ def segment_facts(
     return SegmentFacts(
         base_offset=base_offset,
         log_bytes=log_bytes,
-        first_batch_bytes=first_bytes,
-        first_batch_max_timestamp_ms=times_ms[0],
-        first_batch_last_offset=base_offset if last_offset is None else last_offset,
+        first_batch=FirstBatch(
+            first_bytes, times_ms[0], base_offset if last_offset is None else last_offset
+        ),
         max_timestamp_ms=times_ms[1],
         offset_entries=entries[0],
         time_entries=entries[1],

@@ -203,17 +203,17 @@ def test_a_glance_is_what_a_walk_would_tell(clean):
     """The first header and the last time entry are enough for a closed segment."""
     segment = open_broker(clean).partition("payments-0").segment(7975)
     batches, facts = segment.batches(), roll_history.segment_facts(segment)
-    assert facts.first_batch_bytes == batches["size_bytes"][0]
-    assert facts.first_batch_last_offset == batches["last_offset"][0]
-    assert facts.first_batch_max_timestamp_ms == batches["max_timestamp_ms"][0]
+    assert facts.first_batch.size_bytes == batches["size_bytes"][0]
+    assert facts.first_batch.last_offset == batches["last_offset"][0]
+    assert facts.first_batch.max_timestamp_ms == batches["max_timestamp_ms"][0]
     assert facts.max_timestamp_ms == batches["max_timestamp_ms"].max()
     assert (facts.log_bytes, facts.offset_entries, facts.time_entries) == (1_048_043, 209, 206)
 
 
 def test_an_empty_log(killed):
     facts = roll_history.segment_facts(open_broker(killed).partition("empty-room-1").segment(0))
-    assert facts.first_batch_bytes == 0
-    assert facts.max_timestamp_ms == facts.first_batch_last_offset == -1
+    assert facts.first_batch.size_bytes == 0
+    assert facts.max_timestamp_ms == facts.first_batch.last_offset == -1
 
 
 def test_a_short_log(damaged):

@@ -11,6 +11,7 @@ import numpy as np
 
 from kafkaviz.analysis.inferred_release import assume_release
 from kafkaviz.analysis.inferred_settings import (
+    FirstBatch,
     SegmentFacts,
     inferred_limits,
     interval_bounds,
@@ -192,13 +193,14 @@ def _slots(segment: Segment) -> dict:
 
 def _facts(segment: Segment) -> SegmentFacts:
     batches = segment.batches()
-    first = batches[0] if len(batches) else None
+    first = FirstBatch(0, -1, -1)
+    if len(batches):
+        names = ("size_bytes", "max_timestamp_ms", "last_offset")
+        first = FirstBatch(*(int(batches[name][0]) for name in names))
     return SegmentFacts(
         base_offset=segment.base_offset,
         log_bytes=segment.log.size_bytes,
-        first_batch_bytes=int(first["size_bytes"]) if first is not None else 0,
-        first_batch_max_timestamp_ms=int(first["max_timestamp_ms"]) if first is not None else -1,
-        first_batch_last_offset=int(first["last_offset"]) if first is not None else -1,
+        first_batch=first,
         max_timestamp_ms=int(batches["max_timestamp_ms"].max()) if len(batches) else -1,
         offset_entries=len(segment.offset_index),
         time_entries=len(segment.time_index),

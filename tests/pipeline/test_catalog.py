@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafkaviz.analysis.inferred_release import AssumedRelease
+from kafkaviz.analysis.inferred_settings import FirstBatch
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.messages import message, verbatim
@@ -13,7 +14,6 @@ from kafkaviz.pipeline.catalog import catalog, catalog_info
 from kafkaviz.pipeline.catalog.catalog_info import (
     CatalogInfo,
     CatalogSource,
-    FirstBatch,
     RowRange,
     SourceCheck,
     StoredDirectory,

@@ -15,12 +15,12 @@ from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.checks.summary import (
     CheckSummary,
     Gap,
-    OpeningBatch,
     TimeAnomaly,
     TransactionBegin,
     TransactionEnd,
 )
 from kafkaviz.analysis.findings import CODES, SEVERITIES, Evidence, Finding
+from kafkaviz.analysis.inferred_settings import FirstBatch
 from kafkaviz.analysis.restart import next_start
 from kafkaviz.analysis.serialization import encode
 from kafkaviz.config_def import HOUR_MS
@@ -65,7 +65,7 @@ SUMMARIES = st.builds(
     CheckSummary,
     segment=st.just(SEGMENT),
     gaps=st.lists(st.builds(Gap), max_size=3),
-    first_batch=st.none() | st.builds(OpeningBatch),
+    first_batch=st.none() | st.builds(FirstBatch),
     newest=st.none() | st.tuples(INTS, INTS, INTS),
     epochs=st.lists(st.tuples(INTS, INTS, INTS), max_size=3),
     steps=st.lists(STEPS, max_size=3),

@@ -21,7 +21,7 @@ import numpy as np
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.log_scan import ScanState
-from kafkaviz.analysis.inferred_settings import SegmentFacts
+from kafkaviz.analysis.inferred_settings import NO_BATCH, FirstBatch, SegmentFacts
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.errors import KafkavizError
@@ -196,13 +196,6 @@ class TimeAnomaly:
         return message("finding.in_batch_up_to", offset=self.offset)
 
 
-@dataclass(frozen=True)
-class OpeningBatch:
-    size_bytes: int
-    max_timestamp_ms: int
-    last_offset: int
-
-
 @dataclass(kw_only=True)
 class CheckSummary:
     """The numbers and notes from checking one segment, for the checks of its partition.
@@ -229,7 +222,7 @@ class CheckSummary:
     dropped_offsets: int = 0  # the number of offsets that are missing inside batches
     control_batches: int = 0
     producer_batches: int = 0
-    first_batch: OpeningBatch | None = None
+    first_batch: FirstBatch | None = None
     # (epoch, first offset, position) after each of the first EPOCHS_KEPT epoch changes
     epochs: list[tuple[int, int, int]] = field(default_factory=list)
     sound_bytes: int = 0  # the size of the batches that can be trusted
@@ -258,13 +251,10 @@ class CheckSummary:
     tail_kind: str = ""
 
     def segment_facts(self) -> SegmentFacts:
-        first = self.first_batch or OpeningBatch(0, -1, -1)
         return SegmentFacts(
             base_offset=self.segment.base_offset,
             log_bytes=self.segment.log.size_bytes,
-            first_batch_bytes=first.size_bytes,
-            first_batch_max_timestamp_ms=first.max_timestamp_ms,
-            first_batch_last_offset=first.last_offset,
+            first_batch=self.first_batch or NO_BATCH,
             max_timestamp_ms=self.newest[0] if self.newest else -1,
             offset_entries=self.entries,
             time_entries=self.time_entries,
@@ -295,9 +285,7 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         summary = self.summary
         summary.batches += len(batches)
         summary.records += int(batches["records_read"].sum())
-        summary.first_batch = summary.first_batch or OpeningBatch(
-            *(int(batches[name][0]) for name in ("size_bytes", "max_timestamp_ms", "last_offset"))
-        )
+        summary.first_batch = summary.first_batch or FirstBatch.from_row(batches[0])
         self._add_newest(batches)
         if is_whole:
             self._add_gaps(batches)

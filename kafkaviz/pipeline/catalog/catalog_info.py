@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from kafkaviz.analysis.findings import UNCHECKED_CODES
 from kafkaviz.analysis.inferred_release import AssumedRelease
+from kafkaviz.analysis.inferred_settings import FirstBatch
 from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.format import names
 from kafkaviz.format.deep_scan import CheckLevel
@@ -246,15 +247,6 @@ _to_text = json.JSONEncoder(separators=(",", ":")).encode
 DECODER = json.JSONDecoder()
 SPANS = ',"spans":'
 READABLE = '"unreadable":false}'
-
-
-@dataclass(frozen=True)
-class FirstBatch:
-    """The first batch of a segment. It shows why Kafka rolled the previous segment."""
-
-    size_bytes: int
-    max_timestamp_ms: int
-    last_offset: int
 
 
 @dataclass(frozen=True, kw_only=True)

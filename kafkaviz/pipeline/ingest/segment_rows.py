@@ -13,10 +13,15 @@ from typing import Any, cast
 
 import pyarrow as pa
 
-from kafkaviz.analysis.inferred_settings import SegmentFacts, inferred_limits, roll_reasons
+from kafkaviz.analysis.inferred_settings import (
+    NO_BATCH,
+    FirstBatch,
+    SegmentFacts,
+    inferred_limits,
+    roll_reasons,
+)
 from kafkaviz.log.archives import archive
 from kafkaviz.log.settings import Settings
-from kafkaviz.pipeline.catalog.catalog_info import FirstBatch
 from kafkaviz.pipeline.read.inventory import InventoryEntry, PartitionEntries
 from kafkaviz.pipeline.read.rows import STATISTICS_COLUMNS, SegmentStatistics, file_columns
 from kafkaviz.simulate.writer.roll_reason import RollCause
@@ -148,14 +153,11 @@ def _live(entries: PartitionEntries, statistics: Sequence[SegmentStatistics]) ->
 def _segment_facts(
     base_offset: int, log_bytes: int, first_batch: FirstBatch | None, statistics: Mapping[str, Any]
 ) -> SegmentFacts:
-    first = first_batch or FirstBatch(0, -1, -1)
     latest_ms = statistics["max_timestamp_ms"]
     return SegmentFacts(
         base_offset=base_offset,
         log_bytes=log_bytes,
-        first_batch_bytes=first.size_bytes,
-        first_batch_max_timestamp_ms=first.max_timestamp_ms,
-        first_batch_last_offset=first.last_offset,
+        first_batch=first_batch or NO_BATCH,
         max_timestamp_ms=-1 if latest_ms is None else latest_ms,
         offset_entries=statistics["offset_entries"] or 0,
         time_entries=statistics["time_entries"] or 0,

@@ -1,15 +1,15 @@
 """Statistics of batches, such as their number, first offset and codecs."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
 import numpy as np
 
+from kafkaviz.analysis.inferred_settings import FirstBatch
 from kafkaviz.format.batch import UNKNOWN, codec, has_delete_horizon, is_log_append_time
 from kafkaviz.format.walk import BatchObserver
-from kafkaviz.pipeline.catalog.catalog_info import FirstBatch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ def content(batches: np.ndarray) -> BatchStatistics:
         last_offset=int(batches["last_offset"][-1]),
         min_timestamp_ms=_smallest_timestamp(_earliest_ms(batches).tolist()),
         max_timestamp_ms=_most(batches["max_timestamp_ms"][~no_timestamp(batches)].tolist()),
-        first_batch=FirstBatch(*(int(first[field.name]) for field in fields(FirstBatch))),
+        first_batch=FirstBatch.from_row(first),
         codecs=int(np.bitwise_or.reduce(1 << codec(batches).astype(np.int64))),
     )
 

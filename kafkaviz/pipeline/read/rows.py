@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from kafkaviz.analysis.inferred_settings import FirstBatch
 from kafkaviz.analysis.segment.links import NONE, row_at_position
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.binary.layouts import field_names
@@ -15,7 +16,6 @@ from kafkaviz.format.legacy_messages import APPEND_TIME, CREATE_TIME, NO_TIMESTA
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.catalog.arrow_columns import numpy_column, repeated_texts
-from kafkaviz.pipeline.catalog.catalog_info import FirstBatch
 from kafkaviz.pipeline.catalog.schema import BATCHES, FILE_FACTS, FILE_KINDS, SEGMENTS
 from kafkaviz.pipeline.read.batch_statistics import no_timestamp
 from kafkaviz.pipeline.read.segment_scan import ScanSummary
