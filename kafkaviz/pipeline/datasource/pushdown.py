@@ -123,28 +123,28 @@ def _parse_limits(kind: str, value: object) -> NumberRange | None:
         return None
     if kind == "In":
         return NumberRange(min(values), max(values)) if values else None
+    number = values[0]
     return {
-        "EqualTo": NumberRange(*2 * values),
-        "EqualNullSafe": NumberRange(*2 * values),
-        "GreaterThan": NumberRange(least=values[0] + 1),
-        "GreaterThanOrEqual": NumberRange(least=values[0]),
-        "LessThan": NumberRange(most=values[0] - 1),
-        "LessThanOrEqual": NumberRange(most=values[0]),
+        "EqualTo": NumberRange(number, number),
+        "EqualNullSafe": NumberRange(number, number),
+        "GreaterThan": NumberRange(least=number + 1),
+        "GreaterThanOrEqual": NumberRange(least=number),
+        "LessThan": NumberRange(most=number - 1),
+        "LessThanOrEqual": NumberRange(most=number),
     }.get(kind)
 
 
 def describe_filters(filters: PushedFilters) -> str:
     """Returns the limits in one line, such as "topics=orders, offset=5000-5999"."""
-    limits = [f"{name}={describe_range(numbers)}" for name, numbers in filters.numbers.items()]
-    topics = [
+    limits = [
         f"topics={','.join(sorted(names))}"
         for names in (*filters.topics, filters.patterns)
         if names
     ]
-    partitions = ",".join(map(describe_range, filters.partitions))
-    return ", ".join([*topics, *([f"partitions={partitions}"] if partitions else []), *limits]) or (
-        "no limits"
-    )
+    if filters.partitions:
+        limits.append(f"partitions={','.join(map(describe_range, filters.partitions))}")
+    limits += (f"{name}={describe_range(numbers)}" for name, numbers in filters.numbers.items())
+    return ", ".join(limits) or "no limits"
 
 
 def describe_range(limits: NumberRange) -> str:

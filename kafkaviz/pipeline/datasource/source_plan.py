@@ -60,13 +60,17 @@ class SourceSplit:
 
 
 def describe_splits(splits: Sequence[SourceSplit]) -> str:
-    return ", ".join(
-        f"{task.topic}-{task.partition}/{task.segment.base_offset}"
-        + (f" part {split.number + 1} of {split.count}" if split.count > 1 else "")
-        + (f" offsets {describe_range(split.offsets)}" if split.offsets.is_limited else "")
-        for split in splits
-        for task in [split.segment_task]
-    )
+    return ", ".join(map(_describe_split, splits))
+
+
+def _describe_split(split: SourceSplit) -> str:
+    task = split.segment_task
+    text = f"{task.topic}-{task.partition}/{task.segment.base_offset}"
+    if split.count > 1:
+        text += f" part {split.number + 1} of {split.count}"
+    if split.offsets.is_limited:
+        text += f" offsets {describe_range(split.offsets)}"
+    return text
 
 
 @dataclass(frozen=True)

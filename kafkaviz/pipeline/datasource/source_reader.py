@@ -12,7 +12,7 @@ continues after damage (log/scans.py).
 import logging
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, repeat
+from itertools import repeat
 from math import inf
 from typing import Any
 
@@ -465,12 +465,15 @@ def _follow(
 
     Returns whether all batches up to `stop` were read and a transaction is still open.
     """
-    scan = HeaderScan(batch_starts, start, stop, chunk_bytes(batch_starts, start))
-    for part in chain([np.empty(0, batch.BATCH)], scan):
-        if isinstance(part, Hole) or observed.have_ended(claimed.open):
+    if observed.have_ended(claimed.open):
+        return False
+    for part in HeaderScan(batch_starts, start, stop, chunk_bytes(batch_starts, start)):
+        if isinstance(part, Hole):
             return False
         observed.take(batch_starts.read, part)
-    return not observed.have_ended(claimed.open)
+        if observed.have_ended(claimed.open):
+            return False
+    return True
 
 
 def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:

@@ -146,15 +146,12 @@ class CatalogTransaction:
         Returns the files that merge_files.merge must then write into the staging folder.
         """
         for table, table_runs in self._runs.items():
-            sources = [
-                merge_files.RowSource(
-                    path := folder / table / file,
-                    runs.joined(),
-                    pq.read_metadata(path).num_rows,
-                    path.stat().st_size,
-                )
-                for (folder, file), runs in table_runs.items()
-            ]
+            sources = []
+            for (folder, file), runs in table_runs.items():
+                path = folder / table / file
+                rows = pq.read_metadata(path).num_rows
+                size_bytes = path.stat().st_size
+                sources.append(merge_files.RowSource(path, runs.joined(), rows, size_bytes))
             self._layouts[table] = merge_files.plan_layout(table, sources)
             table_runs.clear()
         return [task for layout in self._layouts.values() for task in layout.merges]

@@ -337,10 +337,15 @@ def _write_known(known: Sequence[_KnownSummary], staging: Path) -> ResultFile:
 
 
 def _covers(summaries: list[SplitSummary], log_bytes: int) -> bool:
+    """Returns whether each byte of the .log is in exactly one split, and no split is empty.
+
+    The only split of an empty .log may be empty.
+    """
     edges = sorted((summary.start, summary.stop) for summary in summaries)
-    starts = [0, *(stop for _, stop in edges)]
-    stops = [start for start, _ in edges]
-    return starts == [*stops, log_bytes] and (len(edges) == 1 or min(b - a for a, b in edges) > 0)
+    starts = [start for start, _ in edges]
+    stops = [stop for _, stop in edges]
+    has_empty = any(start >= stop for start, stop in edges)
+    return [*starts, log_bytes] == [0, *stops] and (len(edges) == 1 or not has_empty)
 
 
 def _move_rows(

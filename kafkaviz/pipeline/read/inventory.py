@@ -88,7 +88,8 @@ class Inventory:
         first_number = 0
         for source, (name, broker) in zip(self.sources, self.brokers, strict=True):
             for place, key in enumerate(source.directories):
-                first = first_segments.get(number := first_number + place)
+                number = first_number + place
+                first = first_segments.get(number)
                 if first is not None:
                     yield _build_entries(number, first, name, key, broker.partitions[place])
             first_number += len(broker.partitions)
