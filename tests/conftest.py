@@ -44,7 +44,7 @@ ROOMS = ("browser", "Spark", "")
 # one process parses the Python of the product for all of these: tests/support/sources.py
 READERS = (
     *("tests/docs/test_dependencies.py", "tests/docs/test_docstrings.py"),
-    *("tests/figures/test_sentence_joins.py", "tests/messages/test_catalogues.py"),
+    *("tests/render/test_sentence_joins.py", "tests/messages/test_catalogues.py"),
     *("tests/test_errors.py", "tests/test_floors.py", "tests/test_names.py"),
     *("tests/test_once.py", "tests/test_ratchets.py", "tests/test_versions.py"),
 )

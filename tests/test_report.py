@@ -23,14 +23,14 @@ from kafkaviz.analysis.disk import total_uses
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.figures.disk.disk_map import price_title
 from kafkaviz.figures.health_view import RecoveryBar, RecoveryStrip
-from kafkaviz.figures.text import startup_text
-from kafkaviz.figures.text.disk_text import use_text
 from kafkaviz.format import record
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.record import Record
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import message
+from kafkaviz.render import startup_text
+from kafkaviz.render.disk_text import use_text
 from kafkaviz.report import health as health_part
 from kafkaviz.report import subject
 from kafkaviz.report.subject import gather

@@ -180,7 +180,7 @@ def _render(
     uploads: "Sequence[PartitionUpload]",
     retentions: "Sequence[RemoteRetention]",
 ) -> Iterator[str]:
-    from kafkaviz.figures.text import retention_text
+    from kafkaviz.render import retention_text
 
     if state.store:
         yield say("cli_tiered.store", path=state.store)

@@ -22,8 +22,12 @@ from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads, RestartForecast
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.segment import segment_bytes
-from kafkaviz.figures.text import disk_text, startup_text
-from kafkaviz.figures.text.sentences import (
+from kafkaviz.format import names
+from kafkaviz.log import file
+from kafkaviz.log.broker import Broker, LogDirectory
+from kafkaviz.messages import render, say, say_count, table
+from kafkaviz.render import disk_text, startup_text
+from kafkaviz.render.sentences import (
     end_sentence,
     join_comma,
     join_sentences,
@@ -31,11 +35,7 @@ from kafkaviz.figures.text.sentences import (
     number_word,
     to_sentence,
 )
-from kafkaviz.figures.text.startup_text import HealthTable
-from kafkaviz.format import names
-from kafkaviz.log import file
-from kafkaviz.log.broker import Broker, LogDirectory
-from kafkaviz.messages import render, say, say_count, table
+from kafkaviz.render.startup_text import HealthTable
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import RECOVERY_CAUSES, StartupStep
 from kafkaviz.versions import Release

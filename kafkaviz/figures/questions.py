@@ -10,9 +10,9 @@ from typing import Any
 
 from kafkaviz.analysis.cost.cost_model import MAX_MAP_COUNT
 from kafkaviz.analysis.retention import DUE_STATES, KEPT_STATES
-from kafkaviz.figures.text import retention_text
-from kafkaviz.figures.text.sentences import join_details
 from kafkaviz.messages import say, say_count
+from kafkaviz.render import retention_text
+from kafkaviz.render.sentences import join_details
 from kafkaviz.units import format_bytes, format_count, format_percent
 
 AnswerRow = Mapping[str, Any]

@@ -8,12 +8,12 @@ from kafkaviz.analysis.checks.plan import is_lone
 from kafkaviz.analysis.findings import ERROR
 from kafkaviz.figures import health_view
 from kafkaviz.figures.disk import retention_view
-from kafkaviz.figures.text import retention_text, startup_text
-from kafkaviz.figures.text.sentences import to_sentence
-from kafkaviz.figures.text.startup_text import HealthTable
 from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, say
+from kafkaviz.render import retention_text, startup_text
+from kafkaviz.render.sentences import to_sentence
+from kafkaviz.render.startup_text import HealthTable
 from kafkaviz.report.html import ReportSection, details, mark, mono, note, table, verdict_box
 from kafkaviz.report.subject import Subject
 

@@ -12,11 +12,11 @@ from kafkaviz.analysis.overview import KINDS, UNKNOWN, PartitionRow, inactive_se
 from kafkaviz.figures.broker import broker_map, map_rows
 from kafkaviz.figures.disk import disk_map
 from kafkaviz.figures.disk.disk_map import DiskTable
-from kafkaviz.figures.text.segment_text import included_text
-from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.html import Html, html, tag, worded
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import message, render, say, say_count
+from kafkaviz.render.segment_text import included_text
+from kafkaviz.render.sentences import join_comma
 from kafkaviz.report.html import Drawing, ReportSection, details, facts, mark, mono, note, table
 from kafkaviz.report.subject import Subject
 

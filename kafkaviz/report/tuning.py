@@ -7,11 +7,11 @@ from kafkaviz.analysis.tuning import tuning_text
 from kafkaviz.analysis.tuning.measurement import SETTING
 from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict
 from kafkaviz.analysis.tuning.tuning_case import BROKER
-from kafkaviz.figures.text.segment_text import left_out_text
-from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.figures.tuning import tuning_curve, tuning_verdict
 from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.messages import render, say
+from kafkaviz.render.segment_text import left_out_text
+from kafkaviz.render.sentences import join_sentences
 from kafkaviz.report.html import Drawing, ReportSection, details, mono, note, table, verdict_box
 from kafkaviz.report.subject import ReportTuning, Subject
 

@@ -18,9 +18,9 @@ from kafkaviz import workshop
 from kafkaviz.app import access
 from kafkaviz.app.frontend import register_component
 from kafkaviz.app.widgets import elements
-from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.html import Html, tag
 from kafkaviz.messages import language, say, say_count
+from kafkaviz.render.sentences import describe_error
 from kafkaviz.workshop import class_seat, class_start
 from kafkaviz.workshop.class_room import ClassFull, ClassRoom, StepKey, StuckSeat, clean_code
 from kafkaviz.workshop.class_seat import ROOMS, Attendance, ClassFeed

@@ -12,9 +12,9 @@ from kafkaviz.app.registry import PAGES
 from kafkaviz.app.state import session_language
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.html import Html, tag
 from kafkaviz.messages import say, say_count
+from kafkaviz.render.sentences import describe_error_sentence
 from kafkaviz.workshop import class_bar, class_room, class_seat, lesson_state, open_step
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.ceiling_rule import slot_text

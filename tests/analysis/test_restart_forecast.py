@@ -7,8 +7,8 @@ from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads, RestartForecast
 from kafkaviz.cli.text.check_text import render
 from kafkaviz.figures import health_view
-from kafkaviz.figures.text import startup_text
 from kafkaviz.messages import Message, verbatim
+from kafkaviz.render import startup_text
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import CAUSES, EXPECTED_CAUSES, RECOVERY_CAUSES, StartupStep
 

@@ -9,8 +9,8 @@ from kafkaviz import messages
 from kafkaviz.analysis import roll_history
 from kafkaviz.analysis.rebuild import WhatIf
 from kafkaviz.app.widgets.tables import to_csv
-from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.tuning import replay_table
+from kafkaviz.render import roll_text
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause, RollReason
 

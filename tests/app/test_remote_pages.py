@@ -3,10 +3,10 @@
 import pytest
 
 from kafkaviz.app import access
-from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.log.archives import archive
 from kafkaviz.log.remote import file_system, mirror
 from kafkaviz.messages import say
+from kafkaviz.render.sentences import to_sentence
 from tests.support.pages import open_page, page_html
 
 URL = "s3://kafka/pages/broker-9"

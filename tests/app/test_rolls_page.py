@@ -13,9 +13,9 @@ from kafkaviz.app.cache import broker_cache, simulation_cache
 from kafkaviz.app.pages import rolls_controls
 from kafkaviz.app.pages.rolls import rolls_on_disk
 from kafkaviz.app.workloads import config_of
-from kafkaviz.figures.text.roll_text import cause_name
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import say
+from kafkaviz.render.roll_text import cause_name
 from kafkaviz.simulate.producers.workload import to_toml
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from tests.support.pages import (

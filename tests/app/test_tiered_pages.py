@@ -6,11 +6,11 @@ import pytest
 
 from kafkaviz.app import access
 from kafkaviz.app.state import page_location
-from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import join_tiered
 from kafkaviz.messages import say
+from kafkaviz.render.sentences import to_sentence
 from tests.support.pages import assert_no_exception, open_page, page_html, query_value
 from tests.support.tiered_storage import ARCHIVE, write_aiven_store
 

@@ -7,10 +7,10 @@ import pytest
 from kafkaviz.analysis.checks import plan
 from kafkaviz.app.state import transaction_jobs
 from kafkaviz.app.widgets import progress_strip
-from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.jobs import Job, ReadProgress
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import say, speaking
+from kafkaviz.render.sentences import to_sentence
 from kafkaviz.units import format_count
 from tests.app import segment_page
 from tests.app.segment_page import copy_of

@@ -17,9 +17,9 @@ from kafkaviz.analysis.freeing import FreeingKind
 from kafkaviz.cli.text import check_text
 from kafkaviz.figures.disk import retention_view
 from kafkaviz.figures.health_view import finding_items
-from kafkaviz.figures.text import disk_text
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message
+from kafkaviz.render import disk_text
 from tests.support.commands import json_of, refusal_of, text_of
 
 OWN_FILES = ("meta.properties", ".kafka_cleanshutdown", "bootstrap.checkpoint")

@@ -6,8 +6,8 @@ from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLo
 from kafkaviz.analysis.comparison.comparator import compare
 from kafkaviz.analysis.comparison.comparison import DISPLAY_ORDER, BrokerComparison, Relation
 from kafkaviz.figures.comparison import partition_map, replica_axis
-from kafkaviz.figures.text.comparison_text import describe_difference
 from kafkaviz.messages import render, say
+from kafkaviz.render.comparison_text import describe_difference
 from tests.conftest import DATA, REPLICAS
 
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from kafkaviz.figures.text import startup_text as tables
+from kafkaviz.render import startup_text as tables
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
 from tests.support.startup_steps import startup_step

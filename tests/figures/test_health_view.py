@@ -9,8 +9,8 @@ from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings import Evidence, Finding, finding
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
 from kafkaviz.figures import health_view
-from kafkaviz.figures.text import startup_text
 from kafkaviz.messages import message, render
+from kafkaviz.render import startup_text
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
 from tests.support.startup_steps import startup_step

@@ -14,8 +14,8 @@ from kafkaviz.analysis.roll_limits import WriteLoad
 from kafkaviz.figures import theme
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls import limit_curves, roll_summary, roll_timeline
-from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say
+from kafkaviz.render import roll_text
 from kafkaviz.simulate import lesson_growth
 from kafkaviz.simulate.appends import INCOMING
 from kafkaviz.simulate.config import LogConfig

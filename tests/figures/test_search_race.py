@@ -7,8 +7,8 @@ import pytest
 from kafkaviz.analysis.lookup import search_race as races
 from kafkaviz.figures.lookup import search_race
 from kafkaviz.figures.lookup.search_race import SearchRaceView
-from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.messages import say, say_count
+from kafkaviz.render.sentences import join_sentences
 from kafkaviz.simulate import lesson_logs
 
 T = "\u202f"

@@ -14,7 +14,6 @@ from kafkaviz.analysis.broker_health import Health, check, with_unstored_facts
 from kafkaviz.analysis.lookup import lookup
 from kafkaviz.analysis.retention import LogRetention
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures.text.retention_text import reason_text
 from kafkaviz.format.batch import is_control
 from kafkaviz.format.record import Record, build
 from kafkaviz.format.remote_segment import LEADER_EPOCHS, TopicIdPartition
@@ -37,6 +36,7 @@ from kafkaviz.log.tiered.tiered_partition import (
     join_partition,
 )
 from kafkaviz.messages import message, say
+from kafkaviz.render.retention_text import reason_text
 from kafkaviz.search.by_time import (
     EARLIEST,
     EARLIEST_LOCAL,

@@ -11,9 +11,9 @@ import pytest
 from kafkaviz.analysis import overview
 from kafkaviz.analysis.overview import inactive_segments
 from kafkaviz.analysis.tuning.source import open_source
-from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.segment import Segment
+from kafkaviz.render.segment_text import left_out_text
 from tests.pipeline.source_reading import read
 
 FORMATS = ("kafka_segments", "kafka_batches", "kafka_offset_index", "kafka_time_index")

@@ -37,12 +37,12 @@ from kafkaviz.figures.lookup import search_race as race_figure
 from kafkaviz.figures.lookup import why_offset as why_figure
 from kafkaviz.figures.lookup.stepper import StepperView
 from kafkaviz.figures.lookup.why_offset import OffsetExplanationView
-from kafkaviz.figures.text.sentences import join_sentences, to_sentence
 from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import language, render, say, say_count
+from kafkaviz.render.sentences import join_sentences, to_sentence
 from kafkaviz.search import index_search
 from kafkaviz.search.fetch import READ_UNCOMMITTED, Bounds, find_bounds
 from kafkaviz.search.log_view import LogView, SegmentView

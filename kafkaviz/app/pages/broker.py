@@ -28,13 +28,13 @@ from kafkaviz.app.uploads import save, save_files
 from kafkaviz.app.widgets import charts, choice, elements, faults, progress_strip
 from kafkaviz.figures.broker import map_rows
 from kafkaviz.figures.broker.map_rows import LARGEST, REMOTE, ROWS_PER_PAGE, TEXT_KEYS
-from kafkaviz.figures.text.segment_text import included_text
-from kafkaviz.figures.text.sentences import join_details, join_or, join_sentences
 from kafkaviz.format.names import find_segment_name
 from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import SEGMENT_KINDS, Broker
 from kafkaviz.messages import render, say, say_count
+from kafkaviz.render.segment_text import included_text
+from kafkaviz.render.sentences import join_details, join_or, join_sentences
 
 if TYPE_CHECKING:
     from kafkaviz.figures.broker.broker_map import BrokerMapView

@@ -16,9 +16,9 @@ from kafkaviz.analysis.overview import BrokerOverview, PartitionRow
 from kafkaviz.app import page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements, tables
-from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import language, say, say_count
+from kafkaviz.render.sentences import join_comma
 
 TABLE = "kv_partitions"  # the key of the table
 PAPER_ROWS = 400

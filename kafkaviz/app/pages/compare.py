@@ -23,10 +23,10 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements, faults, go_to, progress_strip, tables
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.comparison import partition_map
-from kafkaviz.figures.text.comparison_text import offsets_text, outcome_text
-from kafkaviz.figures.text.sentences import describe_error_sentence, to_sentence
 from kafkaviz.html import tag
 from kafkaviz.messages import render, say
+from kafkaviz.render.comparison_text import offsets_text, outcome_text
+from kafkaviz.render.sentences import describe_error_sentence, to_sentence
 
 TABLE = "kv_compared_table"  # the key of the table
 MAX_CHANGES = 400

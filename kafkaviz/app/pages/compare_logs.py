@@ -20,11 +20,11 @@ from kafkaviz.app.widgets import charts, choice, elements, replica_logs, tables
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.comparison import batch_pairs, partition_map, replica_axis
 from kafkaviz.figures.comparison.batch_pairs import BatchPairsView, HexPairView, PairRow
-from kafkaviz.figures.text.comparison_text import describe_facts, describe_index, describe_relation
-from kafkaviz.figures.text.sentences import describe_error_sentence, end_sentence, to_sentence
 from kafkaviz.html import Html, join, tag
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import language, render, say
+from kafkaviz.render.comparison_text import describe_facts, describe_index, describe_relation
+from kafkaviz.render.sentences import describe_error_sentence, end_sentence, to_sentence
 
 # values in the address: no leader; the entire axis; the part around the divergence
 NOBODY = "none"

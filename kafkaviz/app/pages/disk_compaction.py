@@ -25,10 +25,10 @@ from kafkaviz.app.widgets import choice, elements, progress_strip, tables
 from kafkaviz.config_def import DIRTY_RATIO
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.disk import cleaning_figure, compaction_view
-from kafkaviz.figures.text.sentences import end_sentence, to_sentence
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import render as render_message
 from kafkaviz.messages import say, say_count
+from kafkaviz.render.sentences import end_sentence, to_sentence
 
 CONTROLS = (page_state.COMPACTED_LOG, page_state.RECORD_KEY, page_state.KEY_FORM)
 TEXT_KEY = "text"

@@ -22,12 +22,12 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.disk import retention_view
 from kafkaviz.figures.disk.compaction_view import describe_reason
 from kafkaviz.figures.disk.retention_view import ProposedLimits, SegmentRow, setting_name
-from kafkaviz.figures.text import retention_text
-from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.format.names import METADATA_TOPIC, topic_of
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render as render_message
 from kafkaviz.messages import say, say_count
+from kafkaviz.render import retention_text
+from kafkaviz.render.sentences import end_sentence, join_sentences, to_sentence
 
 MS = "retention.ms"
 BYTES = "retention.bytes"

@@ -24,10 +24,10 @@ from kafkaviz.app.widgets import charts, elements, faults, progress_strip
 from kafkaviz.app.widgets.tables import download, escape_formula
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS, Question, find_question
-from kafkaviz.figures.text.segment_text import no_rows_text
-from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render, say, say_count
+from kafkaviz.render.segment_text import no_rows_text
+from kafkaviz.render.sentences import describe_error
 from kafkaviz.units import MISSING, escape_controls, format_count, moment
 
 if TYPE_CHECKING:

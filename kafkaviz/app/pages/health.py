@@ -29,13 +29,13 @@ from kafkaviz.app.state.check_jobs import LARGE_BYTES, check_again, is_for_spark
 from kafkaviz.app.widgets import elements, faults, progress_strip, tables
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures import health_view
-from kafkaviz.figures.text.sentences import describe_error, end_sentence
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.html import tag
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.remote import address
 from kafkaviz.messages import render, say, say_count
+from kafkaviz.render.sentences import describe_error, end_sentence
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.broker_health import Health

@@ -26,11 +26,11 @@ from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures.lookup import LookupContext, stepper
 from kafkaviz.figures.lookup import why_offset as why_figure
-from kafkaviz.figures.text.sentences import describe_error, describe_error_sentence
 from kafkaviz.figures.tokens import page_legend
 from kafkaviz.html import join, tag
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import say, say_count
+from kafkaviz.render.sentences import describe_error, describe_error_sentence
 from kafkaviz.search.consumer import ConsumerRecord
 from kafkaviz.search.fetch import OffsetOutOfRange
 from kafkaviz.search.scan import FailedRead

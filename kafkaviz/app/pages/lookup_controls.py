@@ -20,10 +20,10 @@ from kafkaviz.app.cache.lookup_cache import FEW_WARM, OWN_LOG, SOURCES, TYPED_KE
 from kafkaviz.app.frontend import chosen_slot
 from kafkaviz.app.widgets import choice, elements
 from kafkaviz.figures.lookup import LookupContext
-from kafkaviz.figures.text.sentences import join_comma, join_sentences
 from kafkaviz.format import names
 from kafkaviz.html import Html, tag
 from kafkaviz.messages import say, say_count, text_in
+from kafkaviz.render.sentences import join_comma, join_sentences
 from kafkaviz.search import by_time
 from kafkaviz.search.fetch import ISOLATIONS, READ_UNCOMMITTED, OffsetOutOfRange
 from kafkaviz.simulate import lesson_logs

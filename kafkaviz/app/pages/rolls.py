@@ -21,13 +21,13 @@ from kafkaviz.app.state.page_location import Location, PartitionLocation
 from kafkaviz.app.widgets import choice, elements, faults
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.html import tag
 from kafkaviz.log import settings as log_settings
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Origin
 from kafkaviz.messages import say, say_count
+from kafkaviz.render.sentences import describe_error_sentence
 from kafkaviz.simulate.config import log_config
 from kafkaviz.units import MISSING
 

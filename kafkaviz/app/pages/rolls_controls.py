@@ -12,9 +12,9 @@ from kafkaviz.app.widgets import choice, elements
 from kafkaviz.app.workloads import NONE, config_of, format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.html import tag
 from kafkaviz.messages import say
+from kafkaviz.render.sentences import describe_error_sentence
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.distributions import Spread
 from kafkaviz.simulate.producers.traffic import MAX_RECORDS

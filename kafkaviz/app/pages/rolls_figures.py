@@ -23,10 +23,10 @@ from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.app.workloads import OWN_TITLE, config_of, format_setting
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls import limit_curves, roll_summary, roll_timeline
-from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import say, say_count
+from kafkaviz.render import roll_text
+from kafkaviz.render.sentences import join_sentences
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.simulate.writer.roll_reason import RollCause

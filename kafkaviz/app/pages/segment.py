@@ -34,8 +34,6 @@ from kafkaviz.figures.segment.segment_bytes import BytesView, ByteWindow, Initia
 from kafkaviz.figures.segment.segment_facts import FactGroups
 from kafkaviz.figures.segment.segment_ruler import PLAIN, SHADES
 from kafkaviz.figures.segment.segment_tables import PinnedRow
-from kafkaviz.figures.text import segment_text
-from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.format import names
 from kafkaviz.html import Html, html, join, tag
 from kafkaviz.log import broker, file
@@ -43,6 +41,8 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Index, LogSegment, Segment
 from kafkaviz.messages import render, say, say_count
+from kafkaviz.render import segment_text
+from kafkaviz.render.sentences import join_comma
 
 MAX_SEGMENTS = 12  # segments that are listed if the address names a missing one
 BYTE_DIGITS = 15  # JavaScript represents integers of up to this length exactly

@@ -20,12 +20,12 @@ from kafkaviz.app.widgets import charts, elements, progress_strip, segment_widge
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.segment import fetch_steps, transaction_lanes
 from kafkaviz.figures.segment.transaction_lanes import TransactionLanesView
-from kafkaviz.figures.text.sentences import describe_error_sentence, to_sentence
 from kafkaviz.html import tag
 from kafkaviz.log.archives import archive
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import render as render_message
 from kafkaviz.messages import say
+from kafkaviz.render.sentences import describe_error_sentence, to_sentence
 
 
 def render(location: PartitionLocation, segment: Segment) -> None:

@@ -29,17 +29,12 @@ from kafkaviz.app.state.measure_jobs import BatchingJob, MeasureJob
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import choice, elements, faults
 from kafkaviz.app.widgets.tables import download, report_name, table, to_csv
-from kafkaviz.figures.text.segment_text import left_out_text
-from kafkaviz.figures.text.sentences import (
-    end_sentence,
-    join_semicolon,
-    join_sentences,
-    to_sentence,
-)
 from kafkaviz.figures.tuning import tuning_verdict
 from kafkaviz.html import tag
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
+from kafkaviz.render.segment_text import left_out_text
+from kafkaviz.render.sentences import end_sentence, join_semicolon, join_sentences, to_sentence
 
 INDEX, BATCHES, CODEC = PAGES["Tuning"].tabs
 # names of tabs in earlier releases; their content is now in the tab Index

@@ -14,11 +14,11 @@ from kafkaviz.app.state import measure_jobs
 from kafkaviz.app.state.measure_jobs import BatchingJob
 from kafkaviz.app.widgets import charts, choice, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
-from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.figures.tuning import batching_view, setting_rows
 from kafkaviz.figures.tuning.batching_view import PartVerdict
 from kafkaviz.html import tag
 from kafkaviz.messages import say
+from kafkaviz.render.sentences import join_comma
 
 WIDTHS = (0.4594, 1)  # relative widths of the verdict and the figure
 MAX_PRODUCERS = 8

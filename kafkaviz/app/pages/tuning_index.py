@@ -36,7 +36,6 @@ from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text.sentences import describe_error_sentence, join_sentences, to_sentence
 from kafkaviz.figures.tuning import (
     index_size_curve,
     index_size_map,
@@ -47,6 +46,7 @@ from kafkaviz.figures.tuning import (
 from kafkaviz.figures.tuning.tuning_verdict import describe_all
 from kafkaviz.html import join, tag
 from kafkaviz.messages import Message, render, say, say_count
+from kafkaviz.render.sentences import describe_error_sentence, join_sentences, to_sentence
 from kafkaviz.simulate.config import LogConfig
 
 MIB = 1 << 20

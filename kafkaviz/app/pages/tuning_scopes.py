@@ -17,12 +17,12 @@ from kafkaviz.app.state.measure_jobs import BatchingJob, MeasureJob, MeasureRequ
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import choice, elements, faults, progress_strip
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.html import tag
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import say
+from kafkaviz.render.sentences import describe_error_sentence
 
 # values of page_state.TUNING_SUBJECT
 BROKER = page_state.WHOLE_BROKER

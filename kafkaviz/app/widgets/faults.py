@@ -20,17 +20,17 @@ from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures.text.sentences import (
+from kafkaviz.html import Html, tag
+from kafkaviz.log.archives import archive
+from kafkaviz.log.broker import Problem
+from kafkaviz.messages import render, say, say_count
+from kafkaviz.render.sentences import (
     describe_error_sentence,
     join_and,
     join_each_or,
     join_sentences,
     to_sentence,
 )
-from kafkaviz.html import Html, tag
-from kafkaviz.log.archives import archive
-from kafkaviz.log.broker import Problem
-from kafkaviz.messages import render, say, say_count
 
 STORE_MESSAGES = ("remote.", "tiered.")  # prefixes of messages about a store or address
 MAX_NEARBY = 3  # buttons to directories one level down

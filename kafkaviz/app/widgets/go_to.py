@@ -27,12 +27,12 @@ from kafkaviz.app.widgets.go_to_targets import (
     rank_name,
     word_pattern,
 )
-from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.html import tag
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import say
+from kafkaviz.render.sentences import join_comma
 
 MAX_VISITS = 12
 # an issue or a proposal, typed with a space or hyphen before the number

@@ -16,11 +16,11 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import check_jobs, ingests
 from kafkaviz.app.widgets import elements, faults
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.figures.text.sentences import describe_error, to_sentence
 from kafkaviz.html import Html, tag
 from kafkaviz.jobs import Job, JobCancelled, ReadProgress
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import render, say
+from kafkaviz.render.sentences import describe_error, to_sentence
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.job import Progress

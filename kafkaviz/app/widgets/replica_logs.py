@@ -4,10 +4,10 @@ from kafkaviz import units
 from kafkaviz.analysis.comparison.comparison import SIDES, PartitionComparison
 from kafkaviz.analysis.comparison.leader_epochs import FollowerTruncation
 from kafkaviz.app.widgets import elements, tables
-from kafkaviz.figures.text.comparison_text import describe_step
-from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render, say
+from kafkaviz.render.comparison_text import describe_step
+from kafkaviz.render.sentences import to_sentence
 
 SWATCHES = {"alone": "scan", "other": "torn", "watermark": "watermark"}
 

@@ -16,12 +16,12 @@ from kafkaviz.analysis.overview import TopicSize, topic_sizes
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
 from kafkaviz.analysis.retention import sort_by_urgency
 from kafkaviz.cli.common import output
-from kafkaviz.figures.text import disk_text, retention_text, startup_text
-from kafkaviz.figures.text.sentences import number_word
 from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, message, say, say_count
+from kafkaviz.render import disk_text, retention_text, startup_text
+from kafkaviz.render.sentences import number_word
 from kafkaviz.simulate.steps import StartupStep
 
 ItemT = TypeVar("ItemT")

@@ -12,9 +12,9 @@ from kafkaviz.analysis.comparison.comparison import (
 )
 from kafkaviz.analysis.comparison.start_changes import ChangeKind, FileChange, StartComparison
 from kafkaviz.cli.common import output
-from kafkaviz.figures.text import comparison_text
 from kafkaviz.messages import Message, Text, message, say
 from kafkaviz.messages import render as render_text
+from kafkaviz.render import comparison_text
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.sql.catalog_comparison import CatalogPair, CatalogRelation

@@ -17,9 +17,9 @@ from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdic
 from kafkaviz.analysis.tuning.segment_size import SEGMENT_SETTING, advise_segment_sizes, limits_at
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
 from kafkaviz.cli.common import output
-from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import Message, message, say
+from kafkaviz.render.segment_text import left_out_text
 
 
 def render(

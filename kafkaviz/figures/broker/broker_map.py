@@ -23,14 +23,9 @@ from kafkaviz.figures import theme
 from kafkaviz.figures.broker import map_badges, map_rows
 from kafkaviz.figures.broker.map_badges import BADGE_PX, RowBadge
 from kafkaviz.figures.broker.map_rows import CELLS, LARGEST, ORDERS, REMOTE, build_strip
-from kafkaviz.figures.text.sentences import (
-    end_sentence,
-    join_semicolon,
-    join_sentences,
-    number_word,
-)
 from kafkaviz.figures.theme import PlainFigure
 from kafkaviz.messages import say, say_count
+from kafkaviz.render.sentences import end_sentence, join_semicolon, join_sentences, number_word
 
 COUNT_COLUMNS = ("batches", "records", "offset_entries", "time_entries")
 MAX_BARS_PER_ROW = 2000  # a row with more segments is drawn as one bar

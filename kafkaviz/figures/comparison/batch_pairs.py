@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from kafkaviz import units
 from kafkaviz.analysis.comparison.batches import BatchPair, WindowBatch, describe_pair
-from kafkaviz.figures.text.sentences import count_range
 from kafkaviz.messages import say, say_count
+from kafkaviz.render.sentences import count_range
 
 ROW_BYTES = 16
 HEADER_ROWS = 4  # rows that are always shown: they hold the 61 bytes of the batch header

@@ -19,9 +19,9 @@ from kafkaviz.analysis.comparison.comparison import (
     Relation,
 )
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.comparison_text import describe_relation, offsets_text
-from kafkaviz.figures.text.sentences import join_details
 from kafkaviz.messages import render, say, say_count
+from kafkaviz.render.comparison_text import describe_relation, offsets_text
+from kafkaviz.render.sentences import join_details
 from kafkaviz.units import escape_controls
 
 ROWS_PER_PAGE = 40

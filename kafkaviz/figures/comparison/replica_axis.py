@@ -15,9 +15,9 @@ from kafkaviz.analysis.comparison.comparison import NO_RECORDS, SIDES, Partition
 from kafkaviz.analysis.comparison.leader_epochs import UNDEFINED, FollowerTruncation
 from kafkaviz.figures import theme
 from kafkaviz.figures.comparison.partition_map import merge_ranges
-from kafkaviz.figures.text.comparison_text import join_ranges
-from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import say, say_count
+from kafkaviz.render.comparison_text import join_ranges
+from kafkaviz.render.sentences import join_comma
 
 LANE_PX = 30
 GAP_PX = 48

@@ -17,9 +17,9 @@ from kafkaviz.analysis.compaction.compaction import DecidedLog
 from kafkaviz.analysis.compaction.decision import CleaningDecision
 from kafkaviz.analysis.compaction.record_fates import GOES, Fate, LogRecord
 from kafkaviz.figures.disk import compaction_view
-from kafkaviz.figures.text.sentences import count_range, join_details, join_semicolon
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, render, say, say_count
+from kafkaviz.render.sentences import count_range, join_details, join_semicolon
 from kafkaviz.simulate.cleaner.cleaner import LISTED_RANGES, Cleaning, OffsetRanges
 from kafkaviz.units import file_stem, format_bytes, format_count
 

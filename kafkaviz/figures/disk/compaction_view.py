@@ -14,11 +14,11 @@ from kafkaviz.analysis.compaction.decision import (
 )
 from kafkaviz.analysis.compaction.record_fates import KeyRecord, KeyStory, LogRecord
 from kafkaviz.config_def import DIRTY_RATIO
-from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.format.names import topic_of
 from kafkaviz.html import join, tag
 from kafkaviz.log.settings import SettingValue
 from kafkaviz.messages import Message, message, render, say, say_count
+from kafkaviz.render.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.simulate.cleaner.cleaner import AFTER, BEFORE, Cleaning
 from kafkaviz.simulate.cleaner.record_filter import NO_TIMESTAMP
 from kafkaviz.units import format_bytes, format_count, moment

@@ -12,12 +12,12 @@ from operator import attrgetter
 from kafkaviz.analysis.disk import DiskShare, Use, total_uses
 from kafkaviz.analysis.freeing import SAFE_KINDS, FreeingStep, IndexPrice
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
-from kafkaviz.figures.text import disk_text
-from kafkaviz.figures.text.disk_text import ASSUMED_RATE, use_text
-from kafkaviz.figures.text.sentences import capitalize
 from kafkaviz.html import Html, tag
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import render, say, say_count
+from kafkaviz.render import disk_text
+from kafkaviz.render.disk_text import ASSUMED_RATE, use_text
+from kafkaviz.render.sentences import capitalize
 from kafkaviz.units import MISSING, format_bytes, format_count
 
 MAX_TOPICS = 12  # topics with a bar of their own; all others share one

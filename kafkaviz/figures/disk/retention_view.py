@@ -19,10 +19,10 @@ from kafkaviz.analysis.retention import (
 )
 from kafkaviz.analysis.retention_sums import SCHEDULE_MS, RetentionChange, deletion_schedule
 from kafkaviz.analysis.tuning.tuning_text import BOOTSTRAP
-from kafkaviz.figures.text import retention_text
-from kafkaviz.figures.text.sentences import capitalize, join_comma
 from kafkaviz.html import Html, tag
 from kafkaviz.messages import message, say, say_count
+from kafkaviz.render import retention_text
+from kafkaviz.render.sentences import capitalize, join_comma
 from kafkaviz.units import duration, format_bytes
 
 if TYPE_CHECKING:

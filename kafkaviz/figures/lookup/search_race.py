@@ -15,8 +15,8 @@ from typing import NamedTuple
 from kafkaviz.analysis.cost.cost_model import DEFAULT_STORAGE, PROBE_US, SEARCH_US
 from kafkaviz.analysis.cost.page_replay import COLD_AFTER_BYTES
 from kafkaviz.analysis.lookup.search_race import DISKS, RacedSearch, SearchRace
-from kafkaviz.figures.text.sentences import join_comma, join_sentences
 from kafkaviz.messages import say, say_count, table
+from kafkaviz.render.sentences import join_comma, join_sentences
 from kafkaviz.search.binary_search import PAGE_BYTES
 from kafkaviz.search.index_search import ENTRY_BYTES
 from kafkaviz.units import format_bytes, format_count, format_megabytes

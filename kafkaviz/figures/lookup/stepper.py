@@ -17,8 +17,8 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.lookup import LookupContext, index_search, log_scan
 from kafkaviz.figures.lookup.index_search import MIDDLE_KEYS, SearchView, code_lines, key_text
 from kafkaviz.figures.lookup.log_scan import ScanView
-from kafkaviz.figures.text.sentences import describe_error, join_sentences
 from kafkaviz.messages import say, say_count, table
+from kafkaviz.render.sentences import describe_error, join_sentences
 from kafkaviz.search.by_time import NAMES
 from kafkaviz.search.consumer import ConsumerRecord
 from kafkaviz.search.index_search import OFFSET, TIME, IndexSearch

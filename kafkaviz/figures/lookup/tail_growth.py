@@ -15,8 +15,8 @@ from kafkaviz.analysis.cost.page_replay import (
     TailLookup,
     TailLookups,
 )
-from kafkaviz.figures.text.sentences import join_and, join_comma, join_semicolon
 from kafkaviz.messages import say, say_count, table
+from kafkaviz.render.sentences import join_and, join_comma, join_semicolon
 from kafkaviz.units import format_count, format_megabytes
 from kafkaviz.versions import PLAIN, WARM
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from operator import ne
 from typing import Any, cast
 
-from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import render, say, say_count
+from kafkaviz.render import roll_text
 from kafkaviz.simulate.lesson_growth import GrowthStep, LogGrowth, SegmentContents, StepKind
 from kafkaviz.simulate.writer.roll_reason import RollReason
 from kafkaviz.units import clock, file_stem, format_count

@@ -12,10 +12,10 @@ import numpy as np
 from kafkaviz.analysis import roll_limits
 from kafkaviz.analysis.roll_limits import SPEEDS, SpeedRange, WriteLoad
 from kafkaviz.figures import theme
-from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.figures.theme import PlainFigure, typed_array
 from kafkaviz.messages import say
+from kafkaviz.render import roll_text
+from kafkaviz.render.sentences import join_sentences
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import duration, format_bytes, rate

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafkaviz.analysis.roll_history import RollHistory
-from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import say
+from kafkaviz.render import roll_text
+from kafkaviz.render.sentences import join_comma
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import MISSING, duration, format_bytes, format_count
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from kafkaviz.analysis.roll_history import RollHistory, SegmentHistory, fill_limits
 from kafkaviz.figures import theme
-from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.theme import PlainFigure
 from kafkaviz.messages import say
+from kafkaviz.render import roll_text
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import file_stem, format_bytes, format_count, format_percent, rate
 

@@ -18,8 +18,8 @@ from kafkaviz.analysis.transactions.read_committed import (
     IndexStep,
     OffsetFate,
 )
-from kafkaviz.figures.text.sentences import count_range, join_comma, join_sentences
 from kafkaviz.messages import render, say, say_count
+from kafkaviz.render.sentences import count_range, join_comma, join_sentences
 from kafkaviz.units import MISSING, file_stem, format_count
 
 MAX_ROWS = 200  # most rows of each table

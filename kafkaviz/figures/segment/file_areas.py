@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.messages import say
+from kafkaviz.render.sentences import join_semicolon
 from kafkaviz.units import format_count, format_percent
 
 HEIGHT_PX = 284

@@ -28,13 +28,13 @@ from kafkaviz.binary.layouts import (
     field_start,
 )
 from kafkaviz.errors import CorruptFile
-from kafkaviz.figures.text.sentences import sentence_gap
 from kafkaviz.format import names, offset_index, spans_batch, time_index, txn_index
 from kafkaviz.format.batch import HEADER, MAGIC_2
 from kafkaviz.log import byte_ranges
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import language, render, say, say_count, table
+from kafkaviz.render.sentences import sentence_gap
 
 ROW_BYTES = 16
 SENT_BYTES = 4096

@@ -8,14 +8,14 @@ from kafkaviz import units
 from kafkaviz.analysis.retention import LogRetention, SegmentRetention
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE
-from kafkaviz.figures.text import retention_text
-from kafkaviz.figures.text.segment_text import closing_event
-from kafkaviz.figures.text.sentences import capitalize, count_range, end_sentence, join_sentences
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import is_log_append_time
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Index
 from kafkaviz.messages import say, say_count
+from kafkaviz.render import retention_text
+from kafkaviz.render.segment_text import closing_event
+from kafkaviz.render.sentences import capitalize, count_range, end_sentence, join_sentences
 
 DAY_MS = 86_400_000
 EXACT_BYTES = 100_000  # larger sizes are given in KiB or MiB

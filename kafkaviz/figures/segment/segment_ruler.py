@@ -18,12 +18,12 @@ from kafkaviz.analysis.segment.anatomy import COLUMNS, Anatomy, Tail
 from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.analysis.segment.selection import Selection
 from kafkaviz.binary.layouts import FieldDisplay, field_names
-from kafkaviz.figures.text import segment_text
-from kafkaviz.figures.text.sentences import join_sentences, sentence_gap
 from kafkaviz.format import spans_batch
 from kafkaviz.format.batch import BATCH, HEADER, LEGACY_HEADER
 from kafkaviz.log.segment import Index
 from kafkaviz.messages import say, table
+from kafkaviz.render import segment_text
+from kafkaviz.render.sentences import join_sentences, sentence_gap
 
 SHADES = PLAIN, SIZE, AGE = "Plain", "Size", "Age"
 EXACT_ROWS = 1000  # up to this many batches are drawn one by one

@@ -13,10 +13,10 @@ from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE, Aim
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.binary.layouts import field_names
-from kafkaviz.figures.text.sentences import join_details
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import codec
 from kafkaviz.messages import say
+from kafkaviz.render.sentences import join_details
 
 ROWS_PER_TABLE = 11
 FAULTS = {

@@ -26,10 +26,10 @@ from kafkaviz.analysis.transactions.read_committed import (
     count_offsets,
 )
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.sentences import capitalize, count_range, join_sentences, to_sentence
-from kafkaviz.figures.text.transaction_text import describe_verdict, start_cell
 from kafkaviz.figures.theme import PlainFigure
 from kafkaviz.messages import Message, message, render, say, say_count
+from kafkaviz.render.sentences import capitalize, count_range, join_sentences, to_sentence
+from kafkaviz.render.transaction_text import describe_verdict, start_cell
 from kafkaviz.units import format_count
 
 MAX_TRANSACTIONS = 40

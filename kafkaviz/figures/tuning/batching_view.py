@@ -9,9 +9,9 @@ from kafkaviz.analysis.batching.merging import MergedBatches, Merging
 from kafkaviz.analysis.batching.packing import PackedCodec
 from kafkaviz.analysis.batching.producer_advice import CHANGE, AdviceReason, CodecAdvice, Saving
 from kafkaviz.analysis.batching.ranking import describe_advice_reason, describe_sample
-from kafkaviz.figures.text.sentences import end_sentence, join_comma, join_sentences, to_sentence
 from kafkaviz.figures.tuning.setting_rows import RowQuantity, SettingRowsView
 from kafkaviz.messages import language, say
+from kafkaviz.render.sentences import end_sentence, join_comma, join_sentences, to_sentence
 from kafkaviz.units import MISSING, format_bytes, format_count, format_percent, format_us
 
 Range = tuple[float, float]

@@ -14,9 +14,9 @@ from kafkaviz import config_def
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome, SafeIndexSize
 from kafkaviz.figures import theme
-from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.messages import say
+from kafkaviz.render import roll_text
+from kafkaviz.render.sentences import join_sentences
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import MISSING, format_bytes, format_count, format_us

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from kafkaviz.analysis.rebuild import WhatIf
 from kafkaviz.figures.rolls.roll_summary import change_text
-from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say
+from kafkaviz.render import roll_text
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import format_bytes, format_count
 

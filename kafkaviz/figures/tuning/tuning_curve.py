@@ -16,9 +16,9 @@ from kafkaviz import config_def
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.sentences import end_sentence, join_sentences
 from kafkaviz.figures.tuning.tuning_verdict import headers_text, range_text
 from kafkaviz.messages import say
+from kafkaviz.render.sentences import end_sentence, join_sentences
 from kafkaviz.units import format_bytes, format_count, format_percent, format_us
 
 MIN_X = 64  # start of the axis; every batch has a header of 61 bytes

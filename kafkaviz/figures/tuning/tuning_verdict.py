@@ -6,9 +6,9 @@ from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.tuning.recommendation import Reason, Recommendation, TuningVerdict
 from kafkaviz.analysis.tuning.tuning_case import TuningCase
 from kafkaviz.analysis.tuning.tuning_text import describe_reason, main_reasons
-from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.html import tag
 from kafkaviz.messages import render, say, say_count
+from kafkaviz.render.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.units import MISSING, format_bytes, format_count, format_percent, format_us
 
 # messages of reasons that are given at length only among all reasons

@@ -8,12 +8,12 @@ import plotly.graph_objects as go
 
 from kafkaviz.binary.layouts import Span
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.format import spans_batch
 from kafkaviz.format.batch import CODEC_MASK, CRC_START, HEADER_BYTES, MAGIC_2, MAGIC_END
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, render, say, say_count
+from kafkaviz.render.sentences import join_semicolon
 from kafkaviz.units import format_count, format_percent
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import drawn_figure, hover_points, note

@@ -17,10 +17,10 @@ from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.figures.segment import segment_tables
 from kafkaviz.figures.segment.segment_tables import PinnedRow
-from kafkaviz.figures.text import segment_text
 from kafkaviz.log.archives import archive
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
+from kafkaviz.render import segment_text
 from kafkaviz.workshop.figures.figure import Destination
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 

@@ -18,8 +18,8 @@ from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.sentences import join_comma, join_semicolon
 from kafkaviz.messages import message, say
+from kafkaviz.render.sentences import join_comma, join_semicolon
 from kafkaviz.search.binary_search import NONE
 from kafkaviz.workshop.figures.figure import (
     UNKNOWN,

@@ -17,9 +17,9 @@ from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.widgets import elements, replica_logs
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.figures.comparison import replica_axis
-from kafkaviz.figures.text import retention_text
-from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.messages import message, render, say
+from kafkaviz.render import retention_text
+from kafkaviz.render.sentences import to_sentence
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import (
     UNKNOWN,

@@ -16,8 +16,8 @@ from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.widgets import elements
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.figures.disk import cleaning_figure, compaction_view
-from kafkaviz.figures.text.sentences import join_comma, to_sentence
 from kafkaviz.messages import message, render, say, say_count
+from kafkaviz.render.sentences import join_comma, to_sentence
 from kafkaviz.simulate import lesson_logs
 from kafkaviz.simulate.cleaner.batch_chunks import BatchChunks
 from kafkaviz.units import format_bytes, format_count

@@ -17,9 +17,9 @@ from kafkaviz.analysis.cost.page_replay import (
 )
 from kafkaviz.app import page_state
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.figures.tokens import Kind, bar_marker, page_legend
 from kafkaviz.messages import message, say
+from kafkaviz.render.sentences import join_comma
 from kafkaviz.search import binary_search
 from kafkaviz.search.index_search import ENTRY_BYTES, OFFSET
 from kafkaviz.units import format_count

@@ -14,9 +14,9 @@ from kafkaviz.app.cache.simulation_cache import RollSimulation
 from kafkaviz.app.widgets import charts
 from kafkaviz.app.workloads import config_of, display_title, format_setting
 from kafkaviz.figures import theme
-from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.messages import message, say
+from kafkaviz.render import roll_text
+from kafkaviz.render.sentences import join_semicolon
 from kafkaviz.simulate.producers import workload
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import duration, format_percent

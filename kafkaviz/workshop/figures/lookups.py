@@ -22,8 +22,8 @@ from kafkaviz.figures import theme
 from kafkaviz.figures.lookup import LookupContext, stepper
 from kafkaviz.figures.lookup import search_race as race_figure
 from kafkaviz.figures.lookup.search_race import SearchRaceView
-from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.messages import message, say
+from kafkaviz.render.sentences import join_semicolon
 from kafkaviz.simulate import lesson_logs
 from kafkaviz.units import format_count
 from kafkaviz.workshop.figures import block_location

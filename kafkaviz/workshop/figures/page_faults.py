@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 
 from kafkaviz.analysis.cost.page_replay import Replay
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.sentences import count_phrase
 from kafkaviz.messages import say, say_count
+from kafkaviz.render.sentences import count_phrase
 from kafkaviz.units import format_count
 
 COLUMNS = 280

@@ -9,9 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
+from kafkaviz.render.sentences import join_semicolon
 from kafkaviz.units import clock, file_stem, format_count
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import drawn_figure, note

@@ -14,11 +14,11 @@ from kafkaviz.analysis.tuning.log_windows import choose_windows
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.binary import codec
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.format import batch
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
+from kafkaviz.render.sentences import join_semicolon
 from kafkaviz.units import format_bytes, format_count, format_percent
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import drawn_figure, note

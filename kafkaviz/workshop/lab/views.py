@@ -16,9 +16,9 @@ from itertools import groupby
 from operator import itemgetter
 
 from kafkaviz.analysis.findings import Finding
-from kafkaviz.figures.text.sentences import capitalize, join_comma, join_semicolon
 from kafkaviz.format import spans_batch
 from kafkaviz.messages import render, say, say_count
+from kafkaviz.render.sentences import capitalize, join_comma, join_semicolon
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import format_bytes, format_count, moment
 from kafkaviz.workshop.lab import INDEXES, POSITION_SLOTS, Client, Damage, LogCopy

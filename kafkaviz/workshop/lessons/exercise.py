@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import say, say_count
+from kafkaviz.render.sentences import join_comma
 from kafkaviz.search.binary_search import NONE, floors
 
 BASE = -2  # the result (base offset, position 0), which is not an entry of the index

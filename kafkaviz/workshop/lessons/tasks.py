@@ -12,10 +12,10 @@ from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.figures.comparison import replica_axis
 from kafkaviz.figures.lookup import LookupContext
-from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.text.sentences import capitalize
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message, say
+from kafkaviz.render import roll_text
+from kafkaviz.render.sentences import capitalize
 from kafkaviz.simulate.writer.append_loop import entry_rows
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.workshop.figures import block_location, checks, customer_log, limit_race, rolls

@@ -13,9 +13,9 @@ import streamlit as st
 from kafkaviz.app.frontend import register_component
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text.sentences import describe_error, join_comma
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import language, say
+from kafkaviz.render.sentences import describe_error, join_comma
 from kafkaviz.report.html import brand
 from kafkaviz.workshop import lesson_state
 from kafkaviz.workshop.figures import LIVE

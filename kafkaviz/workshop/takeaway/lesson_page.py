@@ -9,9 +9,9 @@ import json
 
 from kafkaviz import __version__
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import say
+from kafkaviz.render.sentences import describe_error_sentence
 from kafkaviz.report.html import brand, note
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import Group

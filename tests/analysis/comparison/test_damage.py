@@ -9,10 +9,10 @@ import pytest
 from kafkaviz.analysis.comparison.comparator import compare
 from kafkaviz.analysis.comparison.comparison import PartitionComparison, Relation
 from kafkaviz.analysis.comparison.index_differences import IndexReason
-from kafkaviz.figures.text.comparison_text import describe_relation
 from kafkaviz.format.batch import HEADER
 from kafkaviz.format.names import CLEAN_SHUTDOWN
 from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.render.comparison_text import describe_relation
 from kafkaviz.workshop.lab import FAULTS, LogCopy, copy_log
 from tests.support.cases import all_cases
 

@@ -17,7 +17,6 @@ from kafkaviz.analysis.tiering.remote_retention import (
     remote_retention,
     remote_retentions,
 )
-from kafkaviz.figures.text import retention_text
 from kafkaviz.log.broker import open_broker, read_tiered_state
 from kafkaviz.log.settings import open_settings
 from kafkaviz.log.tiered.remote_log_metadata import (
@@ -28,6 +27,7 @@ from kafkaviz.log.tiered.remote_log_metadata import (
 )
 from kafkaviz.log.tiered.tiered_partition import SegmentPlace, TieredPartition, TieredSegment
 from kafkaviz.messages import say
+from kafkaviz.render import retention_text
 
 NOW_MS = 1_000
 STORED_STATES = (COPY_STARTED, COPY_FINISHED, DELETE_STARTED)

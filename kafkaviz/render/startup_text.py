@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from kafkaviz import units, versions
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
-from kafkaviz.figures.text.sentences import capitalize, count_phrase, join_and, join_comma
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import render, say, say_count
+from kafkaviz.render.sentences import capitalize, count_phrase, join_and, join_comma
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import CAUSES, StartupStep
 from kafkaviz.versions import Release

@@ -7,9 +7,9 @@ import pytest
 
 from kafkaviz.analysis.overview import NO_LOG, InactiveSegment
 from kafkaviz.analysis.segment import anatomy
-from kafkaviz.figures.text import segment_text as words
-from kafkaviz.figures.text.segment_text import included_text, left_out_text, no_rows_text
 from kafkaviz.log.broker import open_broker
+from kafkaviz.render import segment_text as words
+from kafkaviz.render.segment_text import included_text, left_out_text, no_rows_text
 from tests.analysis import arrays
 from tests.analysis.arrays import even
 

@@ -1,8 +1,8 @@
 """Names and colours of roll causes, for the figures and the table of Rolls."""
 
 from kafkaviz.analysis.roll_history import RollHistory, SegmentHistory, exceeds_limit
-from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import render, say, say_count
+from kafkaviz.render.sentences import join_comma
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import duration, format_count
 

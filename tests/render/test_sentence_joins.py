@@ -1,4 +1,4 @@
-"""Only figures/text/sentences.py joins sentences, with the signs of each language."""
+"""Only render/sentences.py joins sentences, with the signs of each language."""
 
 import ast
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import messages
-from kafkaviz.figures.text.sentences import capitalize, end_sentence
+from kafkaviz.render.sentences import capitalize, end_sentence
 from tests.support import sources
 
-ROOMS = ("app.py", "pages/", "kafkaviz/figures/", "kafkaviz/app/")
+ROOMS = ("app.py", "pages/", "kafkaviz/render/", "kafkaviz/figures/", "kafkaviz/app/")
 BETWEEN = {", ", "; ", ". ", " or ", " and ", "、", "，", "；", "和", "或"}  # signs of one language
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from kafkaviz import messages
-from kafkaviz.figures.text import sentences
-from kafkaviz.figures.text.sentences import count_phrase, join_with_others, number_word
+from kafkaviz.render import sentences
+from kafkaviz.render.sentences import count_phrase, join_with_others, number_word
 
 JOINED = {  # function, parts: in English, in Chinese
     (sentences.join_comma, ("a", "b", "c")): ("a, b, c", "a、b、c"),

@@ -10,8 +10,8 @@ from kafkaviz import messages
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings import CODES, Evidence, finding
 from kafkaviz.figures import health_view
-from kafkaviz.figures.text.sentences import end_sentence
 from kafkaviz.messages import Message, message, verbatim
+from kafkaviz.render.sentences import end_sentence
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import CAUSES
 from tests.support.startup_steps import startup_step

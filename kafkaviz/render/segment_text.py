@@ -10,13 +10,8 @@ from kafkaviz.analysis.overview import InactiveSegment, distinct_marks
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import Aim
 from kafkaviz.analysis.segment.selection import NoRowReason, Selection, offsets
-from kafkaviz.figures.text.sentences import (
-    join_comma,
-    join_each_and,
-    join_semicolon,
-    join_sentences,
-)
 from kafkaviz.messages import render, say, say_count
+from kafkaviz.render.sentences import join_comma, join_each_and, join_semicolon, join_sentences
 
 # states that have a sentence of their own
 RENAMED_STATES = ("deleted", "cleaned", "swap", "delete", "future", "stray")

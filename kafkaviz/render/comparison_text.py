@@ -15,8 +15,8 @@ from kafkaviz.analysis.comparison.comparison import (
 from kafkaviz.analysis.comparison.index_differences import IndexComparison
 from kafkaviz.analysis.comparison.leader_epochs import FollowerTruncation, TruncationStep
 from kafkaviz.analysis.comparison.start_changes import FileChange, StartComparison, StepOutcome
-from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import Message, Text, message, say
+from kafkaviz.render.sentences import join_comma
 from kafkaviz.units import MISSING
 
 MAX_RANGES = 5  # most ranges that are written out

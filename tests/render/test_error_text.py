@@ -17,9 +17,9 @@ from kafkaviz.errors import (
     RefusedSetting,
     translate_os_errors,
 )
-from kafkaviz.figures.text.sentences import describe_error, describe_error_sentence
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import message, verbatim
+from kafkaviz.render.sentences import describe_error, describe_error_sentence
 from kafkaviz.simulate.producers import workload
 
 OTHERS = [code for code in messages.LANGUAGES if code != messages.ENGLISH]

@@ -1,1 +1,0 @@
-"""Texts that figures, pages and commands share."""

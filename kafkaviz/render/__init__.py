@@ -1,0 +1,1 @@
+"""The wording that figures, pages, commands and the report share."""
