@@ -8,9 +8,8 @@ CODES lists all kinds of findings. For example:
     next step   move the file away with the broker stopped ...
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 from kafkaviz import versions
 from kafkaviz.format.deep_scan import CheckLevel
@@ -23,8 +22,6 @@ ERROR = "error"
 WARNING = "warning"
 INFO = "info"
 SEVERITIES = (ERROR, WARNING, INFO)
-CUT_CODE = "recovery-will-truncate"
-MAX_SEPARATE = 3  # more findings of one code than this become one group
 # the codes for a .log that ends in bytes that are not a whole batch, by the kind of the tail
 TAIL_CODES = {"torn": "log-torn-tail", "zeros": "log-zero-tail", "garbage": "log-garbage-tail"}
 
@@ -428,44 +425,3 @@ def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def counts(findings: Iterable[Finding]) -> dict[str, int]:
     severities = [finding.severity for finding in findings]
     return {severity: severities.count(severity) for severity in SEVERITIES}
-
-
-def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
-    """Yields lists of findings with the same severity and code, the worst first.
-
-    If the severity is "info", or the findings are about a predicted recovery, one list has all of
-    them. If there are more than MAX_SEPARATE other findings, one list has them all. Otherwise each
-    is in a list of its own.
-    """
-    order = sorted(_merge_cut_tails(findings), key=_severity_and_code)
-    for (_, code), same_code in groupby(order, key=_severity_and_code):
-        group = list(same_code)
-        is_summary = group[0].severity == INFO or code.startswith("recovery-will-")
-        if len(group) > (1 if is_summary else MAX_SEPARATE):
-            yield group
-        else:
-            yield from ([finding] for finding in group)
-
-
-def _merge_cut_tails(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yields the findings. Merges two findings about the same bytes at the end of a .log.
-
-    One says that no batch begins in these bytes, the other that start-up will cut them off. The
-    first is yielded, with the consequence of the second.
-    """
-    cuts = {_byte_range(finding): finding for finding in findings if finding.code == CUT_CODE}
-    codes = TAIL_CODES.values()
-    tails = {_byte_range(finding) for finding in findings if finding.code in codes}
-    for finding in findings:
-        if finding.code in codes and (cut := cuts.get(_byte_range(finding))):
-            yield replace(finding, consequence=cut.consequence)
-        elif finding.code != CUT_CODE or _byte_range(finding) not in tails:
-            yield finding
-
-
-def _byte_range(finding: Finding) -> tuple[str | None, str | None, int | None, int | None]:
-    return finding.log_directory, finding.file, finding.position, finding.length
-
-
-def _severity_and_code(finding: Finding) -> tuple[int, str]:
-    return SEVERITIES.index(finding.severity), finding.code

@@ -9,15 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from kafkaviz import units, versions
-from kafkaviz.analysis.findings import (
-    CODES,
-    ERROR,
-    INFO,
-    SEVERITIES,
-    TAIL_CODES,
-    Finding,
-    group_findings,
-)
+from kafkaviz.analysis.findings import CODES, ERROR, INFO, SEVERITIES, TAIL_CODES, Finding
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads, RestartForecast
 from kafkaviz.errors import KafkavizError
@@ -27,6 +19,7 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import Broker, LogDirectory
 from kafkaviz.messages import render, say, say_count, table
 from kafkaviz.render import disk_text, startup_text
+from kafkaviz.render.finding_groups import group_findings
 from kafkaviz.render.sentences import (
     end_sentence,
     join_comma,

@@ -1,1 +1,1 @@
-"""The wording that figures, pages, commands and the report share."""
+"""The wording and the grouping that figures, pages, commands and the report share."""

@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 from kafkaviz import units
 from kafkaviz.analysis.broker_health import Health
 from kafkaviz.analysis.disk import DiskShare, total_uses
-from kafkaviz.analysis.findings import Finding, group_findings, sort_findings
+from kafkaviz.analysis.findings import Finding, sort_findings
 from kafkaviz.analysis.findings import counts as count_severities
 from kafkaviz.analysis.freeing import FreeingKind
 from kafkaviz.analysis.overview import TopicSize, topic_sizes
@@ -21,6 +21,7 @@ from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, message, say, say_count
 from kafkaviz.render import disk_text, retention_text, startup_text
+from kafkaviz.render.finding_groups import group_findings
 from kafkaviz.render.sentences import number_word
 from kafkaviz.simulate.steps import StartupStep
 
