@@ -39,7 +39,7 @@ HOMES = {
     "streamlit": {"app", "workshop", "pages"},
 }
 STRANGERS = {
-    *(("simulate", "log"), ("app", "cli"), ("cli", "app")),
+    *(("simulate", "log"), ("app", "cli"), ("cli", "app"), ("cli", "figures")),
     *(("figures", "pipeline"), ("render", "pipeline"), ("render", "figures")),
 }
 BUFFERS_ALONE = ("kafkaviz.binary", "kafkaviz.format", "kafkaviz.search.binary_search")
@@ -212,6 +212,7 @@ def test_no_line_climbs():
         ("kafkaviz.render.sentences", "from kafkaviz.figures import theme", 1),
         ("kafkaviz.app.state.page_location", "from kafkaviz.cli import app", 1),
         ("kafkaviz.cli.app", "import kafkaviz.app.frame", 1),
+        ("kafkaviz.cli.key", "from kafkaviz.figures.disk import compaction_view", 1),
         ("kafkaviz.analysis.cost.cost_model", "from pyspark.sql import functions", 1),
         ("kafkaviz.format.names", "from pathlib import Path", 1),
         ("kafkaviz.binary.codec", "import os.path", 1),

@@ -120,8 +120,8 @@ def _parse_key(text: str, *, is_hex: bool) -> bytes:
 
 def _render(story: "KeyStory", partition: str) -> Iterator[Text]:
     from kafkaviz.analysis.compaction.record_fates import GOES
-    from kafkaviz.figures.disk import compaction_view
     from kafkaviz.messages import say_count
+    from kafkaviz.render import compaction_text
 
     if not story.records:
         yield message("key_story.none", partition=partition)
@@ -140,9 +140,9 @@ def _render(story: "KeyStory", partition: str) -> Iterator[Text]:
     decision = story.log.decision
     yield message(
         "key_story.decision",
-        reason=compaction_view.describe_reason(decision, story.log.settings),
+        reason=compaction_text.describe_reason(decision, story.log.settings),
         stop=decision.first_uncleanable_segment,
-        barrier=compaction_view.describe_barrier(decision, story.log.state.oldest_transaction),
+        barrier=compaction_text.describe_barrier(decision, story.log.state.oldest_transaction),
     )
 
 
@@ -153,12 +153,12 @@ def _render_unread(story: "KeyStory") -> Iterator[Text]:
 
 def _describe_record(story: "KeyStory", record: "KeyRecord") -> str:
     from kafkaviz import units
-    from kafkaviz.figures.disk import compaction_view
+    from kafkaviz.render import compaction_text
 
     return say(
         "key_story.record",
         offset=record.offset,
         time=units.moment(record.timestamp_ms),
         segment=record.segment,
-        fate=compaction_view.describe_fate(record, story.log),
+        fate=compaction_text.describe_fate(record, story.log),
     )

@@ -20,13 +20,13 @@ from kafkaviz.app.widgets import choice, elements, progress_strip, tables
 from kafkaviz.config_def import DAY_MS, DIRTY_RATIO, HOUR_MS
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.disk import retention_view
-from kafkaviz.figures.disk.compaction_view import describe_reason
 from kafkaviz.figures.disk.retention_view import ProposedLimits, SegmentRow, setting_name
 from kafkaviz.format.names import METADATA_TOPIC, topic_of
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render as render_message
 from kafkaviz.messages import say, say_count
 from kafkaviz.render import retention_text
+from kafkaviz.render.compaction_text import describe_reason
 from kafkaviz.render.sentences import end_sentence, join_sentences, to_sentence
 
 MS = "retention.ms"

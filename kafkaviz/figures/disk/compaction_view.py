@@ -1,27 +1,20 @@
-"""Compaction in words and tables: the cleaner's decision about a log, one cleaning, a key."""
+"""Compaction as tables: the cleaner's decisions about all logs, one cleaning, a key."""
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from kafkaviz import config_def, units
 from kafkaviz.analysis.compaction.compaction import CleanerDecisions, DecidedLog
-from kafkaviz.analysis.compaction.decision import (
-    Barrier,
-    CleaningDecision,
-    DecisionReason,
-    OpenTransaction,
-)
-from kafkaviz.analysis.compaction.record_fates import KeyRecord, KeyStory, LogRecord
-from kafkaviz.config_def import DIRTY_RATIO
+from kafkaviz.analysis.compaction.decision import Barrier, DecisionReason
+from kafkaviz.analysis.compaction.record_fates import KeyStory
 from kafkaviz.format.names import topic_of
 from kafkaviz.html import join, tag
-from kafkaviz.log.settings import SettingValue
-from kafkaviz.messages import Message, message, render, say, say_count
+from kafkaviz.messages import render, say, say_count
+from kafkaviz.render.compaction_text import describe_fate, describe_reason
 from kafkaviz.render.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.simulate.cleaner.cleaner import AFTER, BEFORE, Cleaning
 from kafkaviz.simulate.cleaner.record_filter import NO_TIMESTAMP
-from kafkaviz.units import format_bytes, format_count, moment
+from kafkaviz.units import format_bytes, format_count
 
 MAX_ROWS = 300  # most rows of a table that are shown
 # texts for barriers that are not named after a setting
@@ -251,44 +244,3 @@ def story_rows(story: KeyStory) -> list[tuple[str, ...]]:
         )
         for record in reversed(story.records)
     ]
-
-
-def describe_reason(
-    decision: CleaningDecision, settings: Mapping[str, SettingValue], *, is_short: bool = False
-) -> Message:
-    """Says whether the cleaner takes the log now, and why."""
-    name = decision.reason.name.lower()
-    if decision.reason == DecisionReason.RATIO_TOO_LOW and not decision.cleanable_bytes:
-        name = "nothing_new"  # a lower min.cleanable.dirty.ratio would change nothing
-    setting = settings[DIRTY_RATIO]
-    limit = setting.value
-    if not setting.is_given:
-        key = "limit_assumed_short" if is_short else "limit_assumed"
-        limit = message(f"compaction.{key}", limit=setting.value, source=setting.source)
-    return message(
-        f"compaction.{'now' if is_short else 'reason'}_{name}",
-        ratio=f"{decision.cleanable_ratio or 0.0:.4g}",
-        limit=limit,
-        delay=decision.max_compaction_delay_ms,
-    )
-
-
-def describe_barrier(
-    decision: CleaningDecision, oldest_transaction: OpenTransaction | None
-) -> Message:
-    """Says what ends the cleanable part of a log, in words that follow "because"."""
-    return message(
-        f"compaction.barrier_{decision.held_by.name.lower()}",
-        offset=decision.first_uncleanable_offset,
-        producer=oldest_transaction.producer_id if oldest_transaction else None,
-    )
-
-
-def describe_fate(record: KeyRecord | LogRecord, log: DecidedLog) -> Message:
-    """Says whether a cleaning at this moment would keep a record, and why."""
-    return message(
-        f"key_story.fate_{record.fate.replace('-', '_')}",
-        offset=record.replaced_by,
-        time=moment(record.delete_horizon_ms),
-        barrier=describe_barrier(log.decision, log.state.oldest_transaction),
-    )

@@ -1,0 +1,52 @@
+"""Texts about compaction: what the cleaner does with a log or a record, and why."""
+
+from collections.abc import Mapping
+
+from kafkaviz.analysis.compaction.compaction import DecidedLog
+from kafkaviz.analysis.compaction.decision import CleaningDecision, DecisionReason, OpenTransaction
+from kafkaviz.analysis.compaction.record_fates import KeyRecord, LogRecord
+from kafkaviz.config_def import DIRTY_RATIO
+from kafkaviz.log.settings import SettingValue
+from kafkaviz.messages import Message, message
+from kafkaviz.units import moment
+
+
+def describe_reason(
+    decision: CleaningDecision, settings: Mapping[str, SettingValue], *, is_short: bool = False
+) -> Message:
+    """Says whether the cleaner takes the log now, and why."""
+    name = decision.reason.name.lower()
+    if decision.reason == DecisionReason.RATIO_TOO_LOW and not decision.cleanable_bytes:
+        name = "nothing_new"  # a lower min.cleanable.dirty.ratio would change nothing
+    setting = settings[DIRTY_RATIO]
+    limit = setting.value
+    if not setting.is_given:
+        key = "limit_assumed_short" if is_short else "limit_assumed"
+        limit = message(f"compaction.{key}", limit=setting.value, source=setting.source)
+    return message(
+        f"compaction.{'now' if is_short else 'reason'}_{name}",
+        ratio=f"{decision.cleanable_ratio or 0.0:.4g}",
+        limit=limit,
+        delay=decision.max_compaction_delay_ms,
+    )
+
+
+def describe_barrier(
+    decision: CleaningDecision, oldest_transaction: OpenTransaction | None
+) -> Message:
+    """Says what ends the cleanable part of a log, in words that follow "because"."""
+    return message(
+        f"compaction.barrier_{decision.held_by.name.lower()}",
+        offset=decision.first_uncleanable_offset,
+        producer=oldest_transaction.producer_id if oldest_transaction else None,
+    )
+
+
+def describe_fate(record: KeyRecord | LogRecord, log: DecidedLog) -> Message:
+    """Says whether a cleaning at this moment would keep a record, and why."""
+    return message(
+        f"key_story.fate_{record.fate.replace('-', '_')}",
+        offset=record.replaced_by,
+        time=moment(record.delete_horizon_ms),
+        barrier=describe_barrier(log.decision, log.state.oldest_transaction),
+    )
