@@ -19,7 +19,7 @@ from tests.support.vague_names import SAYS_NOTHING
 SERIALISED = {  # fields that --json, the catalog and the browser know by these names
     "kafkaviz/analysis/findings.py": {"found"},
     "kafkaviz/figures/health_view.py": {"found"},
-    "kafkaviz/render/startup_text.py": {"shown"},
+    "kafkaviz/figures/startup_steps.py": {"shown"},
     "kafkaviz/figures/segment/segment_bytes.py": {"of"},
     "kafkaviz/pipeline/catalog/catalog_info.py": {"given"},
 }

@@ -13,7 +13,9 @@ from kafkaviz.analysis.findings import CODES, ERROR, INFO, SEVERITIES, TAIL_CODE
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads, RestartForecast
 from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import startup_steps
 from kafkaviz.figures.segment import segment_bytes
+from kafkaviz.figures.startup_steps import HealthTable
 from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.broker import Broker, LogDirectory
@@ -28,7 +30,6 @@ from kafkaviz.render.sentences import (
     number_word,
     to_sentence,
 )
-from kafkaviz.render.startup_text import HealthTable
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import RECOVERY_CAUSES, StartupStep
 from kafkaviz.versions import Release
@@ -157,7 +158,7 @@ def view(health: "Health", may_show: Callable[[str], bool] = lambda _name: True)
     counts = dict.fromkeys(SEVERITIES, 0)
     for item in items:
         counts[item.severity] += item.count
-    return HealthView(verdict, strip, counts, items, startup_text.steps_table(restart))
+    return HealthView(verdict, strip, counts, items, startup_steps.steps_table(restart))
 
 
 def _log_bytes(broker: Broker, names: Mapping[str, str]) -> dict[tuple[str, int], int]:

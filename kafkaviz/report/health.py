@@ -8,12 +8,12 @@ from kafkaviz.analysis.checks.plan import is_lone
 from kafkaviz.analysis.findings import ERROR
 from kafkaviz.figures import health_view
 from kafkaviz.figures.disk import retention_view
+from kafkaviz.figures.startup_steps import HealthRow, HealthTable
 from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, say
-from kafkaviz.render import retention_text, startup_text
+from kafkaviz.render import retention_text
 from kafkaviz.render.sentences import to_sentence
-from kafkaviz.render.startup_text import HealthTable
 from kafkaviz.report.html import ReportSection, details, mark, mono, note, table, verdict_box
 from kafkaviz.report.subject import Subject
 
@@ -209,8 +209,6 @@ def _steps(table_view: HealthTable | None) -> list[Html]:
     return parts
 
 
-def _render_cell(
-    row: startup_text.HealthRow, place: int, cell: str, table_view: HealthTable
-) -> object:
+def _render_cell(row: HealthRow, place: int, cell: str, table_view: HealthTable) -> object:
     text = mono(row.hover[place] or cell) if place in table_view.code and row.is_one else cell
     return join((mark(row.kind), text)) if place == 0 and row.kind else text

@@ -8,9 +8,8 @@ import pytest
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings import Evidence, Finding, finding
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
-from kafkaviz.figures import health_view
+from kafkaviz.figures import health_view, startup_steps
 from kafkaviz.messages import message, render
-from kafkaviz.render import startup_text
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
 from tests.support.startup_steps import startup_step
@@ -280,7 +279,7 @@ def test_the_message_is_plain_values():
         strip=health_view.recovery_strip(restart, LOGS),
         counts={"error": 1, "warning": 0, "info": 0},
         items=health_view.finding_items([torn], lambda *_: b"\x01\x02"),
-        steps=startup_text.steps_table(restart),
+        steps=startup_steps.steps_table(restart),
     )
     sent = json.loads(json.dumps(health_view.findings_payload(view, "k")))
     assert sent["key"] == "k" and sent["items"][0]["members"][0]["dump"]["digits"] == "0102"

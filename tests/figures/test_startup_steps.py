@@ -1,8 +1,8 @@
-"""The table of the Health page, value by value."""
+"""The table of start-up steps on the Health page, value by value."""
 
 from functools import partial
 
-from kafkaviz.render import startup_text as tables
+from kafkaviz.figures.startup_steps import FIRST_ROWS, MAX_NAME_CHARACTERS, steps_table
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
 from tests.support.startup_steps import startup_step
@@ -15,7 +15,7 @@ def started(*steps: StartupStep, starts: bool = True) -> Restart:
 
 
 def test_what_changes_most_comes_first():
-    table = tables.steps_table(
+    table = steps_table(
         started(
             step("a-0", cause="producer-state"),
             step("b-0"),
@@ -41,27 +41,27 @@ def test_what_changes_most_comes_first():
 def test_many_alike_are_one_row():
     """By kind and cause, with their number."""
     orphan = step("x-0", "delete", "orphan-index")
-    table = tables.steps_table(started(*(step(f"t-{number}") for number in range(4)), orphan))
+    table = steps_table(started(*(step(f"t-{number}") for number in range(4)), orphan))
     assert [row.cells[1] for row in table.rows] == ["x-0/7.index", "4 files in 4 topic-partitions"]
     assert [row.is_one for row in table.rows] == [True, False] and "t-3" in table.rows[1].hover[1]
     leftovers = [
         step("t-0", "delete", "leftover-deleted", f"{number}.log", size_bytes=10)
         for number in range(4)
     ]
-    within = tables.steps_table(started(*leftovers))
+    within = steps_table(started(*leftovers))
     assert within.title == "Steps of every startup: 4 steps, grouped into 1 row"
-    rows = tables.steps_table(started(*(step(f"t-{number}") for number in range(9)), orphan))
+    rows = steps_table(started(*(step(f"t-{number}") for number in range(9)), orphan))
     assert rows.title == "Startup steps: 10 steps, grouped into 2 rows" and len(rows.rows) == 2
     assert within.rows[0].cells[:3] == ("Deletes", "4 files in t-0", "40 B in length")
-    assert within.shown == tables.FIRST_ROWS
+    assert within.shown == FIRST_ROWS
 
 
 def test_a_start_without_steps_has_no_table():
-    assert tables.steps_table(None) is None and tables.steps_table(started()) is None
+    assert steps_table(None) is None and steps_table(started()) is None
 
 
 def test_names_stay_short():
-    table = tables.steps_table(started(step("topic" * 20 + "-0")))
-    assert len(table.rows[0].cells[1]) <= tables.MAX_NAME_CHARACTERS + 1
+    table = steps_table(started(step("topic" * 20 + "-0")))
+    assert len(table.rows[0].cells[1]) <= MAX_NAME_CHARACTERS + 1
     assert "…" in table.rows[0].cells[1]
     assert table.rows[0].hover[1].endswith(f"-0/{7:020d}.index")
