@@ -18,7 +18,7 @@ the process alive until its threads end.
 
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -48,6 +48,33 @@ class ReadProgress:
     def share(self) -> float:
         """The share of the bytes that is done, from 0 to 1; 0 if total_bytes is 0."""
         return self.done_bytes / self.total_bytes if self.total_bytes else 0.0
+
+
+class ReadMeter:
+    """Reports the progress of reading several sources, such as partitions, one after another."""
+
+    def __init__(
+        self, report: Callable[[ReadProgress], None], sizes: Mapping[str, int] | None = None
+    ) -> None:
+        self._report = report
+        self._sizes: Mapping[str, int] = {}
+        self._total_bytes = 0
+        self._source = ""
+        self._before_bytes = 0  # the bytes of the sources before `_source`
+        self.expect(sizes or {})
+
+    def expect(self, sizes: Mapping[str, int]) -> None:
+        """Sets the bytes to read, by the name of the source."""
+        self._sizes = sizes
+        self._total_bytes = sum(sizes.values())
+
+    def show(self, source: str, share: float = 0.0) -> None:
+        """Reports the progress of a source, from 0 to 1. Earlier sources count as read."""
+        if source != self._source:
+            self._before_bytes += self._sizes.get(self._source, 0)
+            self._source = source
+        done_bytes = self._before_bytes + int(share * self._sizes.get(source, 0))
+        self._report(ReadProgress(done_bytes, self._total_bytes, source))
 
 
 class Job(Generic[ResultT, ProgressT]):

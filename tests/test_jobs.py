@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from kafkaviz.errors import KafkavizError
-from kafkaviz.jobs import Job, JobCancelled, JobRegistry, ReadProgress
+from kafkaviz.jobs import Job, JobCancelled, JobRegistry, ReadMeter, ReadProgress
 
 PATIENCE_S = 30
 
@@ -63,6 +63,22 @@ def test_a_job_runs_and_is_done(gate):
 
 def test_nothing_to_read_is_no_share():
     assert ReadProgress().share == 0.0
+
+
+def test_earlier_sources_count_as_read():
+    """A source whose size is unknown adds nothing."""
+    reports = []
+    meter = ReadMeter(reports.append, {"a": 100, "b": 300})
+    meter.show("a")
+    meter.show("b", 0.5)
+    meter.show("b", 0.75)
+    meter.show("c", 0.5)
+    assert reports == [
+        ReadProgress(0, 400, "a"),
+        ReadProgress(250, 400, "b"),
+        ReadProgress(325, 400, "b"),
+        ReadProgress(400, 400, "c"),
+    ]
 
 
 def test_who_waits_may_give_up(gate):

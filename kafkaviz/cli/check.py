@@ -125,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
         args.kafka_version,
         settings=settings,
         on_segment=lambda partition, segment: progress.show(
-            f"{partition.directory}/{segment.name}", 0.0
+            f"{partition.directory}/{segment.name}"
         ),
     )
     progress.clear()

@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
         high_watermark=args.high_watermark,
         map_bytes=args.map_bytes,
         load_factor=args.load_factor,
-        on_partition=lambda partition: progress.show(partition, 0.0),
+        on_partition=progress.show,
     )
     progress.clear()
     if args.json:

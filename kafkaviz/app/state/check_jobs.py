@@ -15,11 +15,10 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.state import ingests
 from kafkaviz.errors import CannotOpen
-from kafkaviz.jobs import Job, JobRegistry, ReadProgress
+from kafkaviz.jobs import Job, JobRegistry, ReadMeter, ReadProgress
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.broker_health import Health
-    from kafkaviz.log.partition import Partition
 
 # the job fails with a KafkavizError if the directory cannot be checked; other exceptions are bugs
 CheckJob: TypeAlias = "Job[Health, ReadProgress]"
@@ -53,10 +52,7 @@ def restart(snapshot: BrokerSnapshot, release: str) -> None:
 
 
 def log_bytes(snapshot: BrokerSnapshot) -> int:
-    logs = (
-        segment.log for partition in snapshot.broker.partitions for segment in partition.segments
-    )
-    return sum(log.size_bytes for log in logs if log)
+    return sum(partition.log_bytes for partition in snapshot.broker.partitions)
 
 
 def is_large(snapshot: BrokerSnapshot) -> bool:
@@ -97,12 +93,11 @@ def _check(
 ) -> "Health":
     from kafkaviz.analysis.broker_health import check
 
-    done_bytes = 0
-    total_bytes = log_bytes(snapshot)
-
-    def on_partition(partition: "Partition") -> None:
-        nonlocal done_bytes
-        report(ReadProgress(done_bytes, total_bytes, partition.directory))
-        done_bytes += sum(segment.log.size_bytes for segment in partition.segments if segment.log)
-
-    return check(snapshot.broker, release or None, on_partition=on_partition)
+    name_of = snapshot.broker.partition_name
+    sizes = {name_of(partition): partition.log_bytes for partition in snapshot.broker.partitions}
+    meter = ReadMeter(report, sizes)
+    return check(
+        snapshot.broker,
+        release or None,
+        on_partition=lambda partition: meter.show(name_of(partition)),
+    )

@@ -1,7 +1,7 @@
 """The comparisons of this server, one background job per pair of directories."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeAlias
 
@@ -11,7 +11,7 @@ from kafkaviz.analysis.comparison.comparator import compare_brokers
 from kafkaviz.analysis.comparison.comparison import BrokerComparison
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
-from kafkaviz.jobs import Job, JobRegistry, ReadProgress
+from kafkaviz.jobs import Job, JobRegistry, ReadMeter, ReadProgress
 
 # the job fails with a KafkavizError if a directory cannot be read; other exceptions are bugs
 ComparisonJob: TypeAlias = Job[BrokerComparison, ReadProgress]
@@ -39,21 +39,14 @@ def _key(pair: SnapshotPair) -> tuple[str, str]:
 
 
 def _start(pair: SnapshotPair) -> ComparisonJob:
-    total_bytes = sum(_log_bytes(snapshot).total() for snapshot in pair)
-    return Job(partial(_compare, pair), ReadProgress(0, total_bytes))
-
-
-def _compare(pair: SnapshotPair, report: Callable[[ReadProgress], None]) -> BrokerComparison:
     sizes = sum((_log_bytes(snapshot) for snapshot in pair), Counter())
-    done_bytes = 0
-    total_bytes = sizes.total()
+    return Job(partial(_compare, pair, sizes), ReadProgress(0, sizes.total()))
 
-    def on_partition(name: str) -> None:
-        nonlocal done_bytes
-        report(ReadProgress(done_bytes, total_bytes, name))
-        done_bytes += sizes[name]
 
-    return compare_brokers(pair[0].broker, pair[1].broker, on_partition)
+def _compare(
+    pair: SnapshotPair, sizes: Mapping[str, int], report: Callable[[ReadProgress], None]
+) -> BrokerComparison:
+    return compare_brokers(pair[0].broker, pair[1].broker, ReadMeter(report, sizes).show)
 
 
 def _log_bytes(snapshot: BrokerSnapshot) -> Counter[str]:

@@ -1,10 +1,9 @@
 """The background jobs that Tuning needs: one measures a source, one measures its records."""
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from kafkaviz.analysis.batching.ranking import batching_topics, measure_batching
 from kafkaviz.analysis.tuning.source import open_broker_source, open_source
 from kafkaviz.analysis.tuning.tuning_case import TuningSource
 from kafkaviz.errors import KafkavizError
-from kafkaviz.jobs import Job, JobRegistry, ReadProgress
+from kafkaviz.jobs import Job, JobRegistry, ReadMeter, ReadProgress
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import verbatim
 
@@ -71,46 +70,23 @@ def _measure_records(
     source: TuningSource, report: Callable[[ReadProgress], None]
 ) -> dict[str, BatchingAnswer]:
     sizes = {topic.name: topic.log_bytes for topic in batching_topics(source).values()}
-    starts = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))
-
-    def report_share(name: str, share: float) -> None:
-        done_bytes = starts[name] + int(share * sizes[name])
-        report(ReadProgress(done_bytes, sum(sizes.values()), name))
-
-    return measure_batching(source, on_progress=report_share)
+    return measure_batching(source, on_progress=ReadMeter(report, sizes).show)
 
 
 def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) -> TuningSource:
-    sizes = dict(request.sizes)
-    total_bytes = request.total_bytes
-    log_name = ""
-    done_bytes = 0
-
-    def report_share(name: str, share: float) -> None:
-        nonlocal log_name, done_bytes
-        if name != log_name:
-            done_bytes += sizes.get(log_name, 0)
-            log_name = name
-        read_bytes = done_bytes + int(share * sizes.get(name, 0))
-        report(ReadProgress(read_bytes, total_bytes, name))
-
-    def note_sizes(sampled_sizes: Mapping[str, int]) -> None:
-        nonlocal sizes, total_bytes
-        sizes = dict(sampled_sizes)
-        total_bytes = sum(sizes.values())
-
+    meter = ReadMeter(report, dict(request.sizes))
     broker = open_broker(*request.log_directories) if request.log_directories else None
     if broker and request.kind != "partition":
         topic = request.topic or None
         return open_broker_source(
-            broker, topic, request.version, on_progress=report_share, on_sizes=note_sizes
+            broker, topic, request.version, on_progress=meter.show, on_sizes=meter.expect
         )
     if not request.is_text:
         return open_source(
             request.path_or_text,
             request.version,
-            on_progress=report_share,
-            on_sizes=note_sizes,
+            on_progress=meter.show,
+            on_sizes=meter.expect,
             broker=broker,
         )
     with tempfile.TemporaryDirectory() as folder:

@@ -6,13 +6,14 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
 from typing import Any
 from unicodedata import east_asian_width
 
 from kafkaviz import units
+from kafkaviz.jobs import ReadMeter, ReadProgress
 from kafkaviz.messages import Message, Text, message, render
 
 PIPED_WIDTH = 118  # width of a line if the output is not a terminal
@@ -200,43 +201,31 @@ class ProgressLine:
             self._is_shown = False
 
 
-class ByteProgress:
+class ByteProgress(ReadMeter):
     """Shows on stderr what share of all bytes has been read.
 
     If stderr is not a terminal, nothing is printed in the first `PLAIN_EVERY_S` seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._sizes: Mapping[str, int] = {}
-        self._total_bytes = 0
+        super().__init__(self._show_line)
         self._line = ProgressLine()
         self._clock = clock
         self._interval_s = LINE_EVERY_S if self._line.is_terminal else PLAIN_EVERY_S
         self._started_s = self._shown_s = clock()
-        self._before_bytes = 0
-        self._source = ""
 
-    def expect(self, sizes: Mapping[str, int]) -> None:
-        self._sizes = sizes
-        self._total_bytes = sum(sizes.values())
-
-    def show(self, source: str, share: float) -> None:
-        """Shows the progress of a source, from 0 to 1. Earlier sources count as completely read."""
-        if source != self._source:
-            self._before_bytes += self._sizes.get(self._source, 0)
-            self._source = source
+    def _show_line(self, progress: ReadProgress) -> None:
         now_s = self._clock()
         if now_s - self._shown_s < self._interval_s:
             return
         self._shown_s = now_s
-        done_bytes = self._before_bytes + int(share * self._sizes.get(source, 0))
         text = message(
             "cli.reading_bytes",
-            source=source,
-            done=done_bytes,
+            source=progress.name,
+            done=progress.done_bytes,
             # a log whose settings were guessed wrong is read twice, which may exceed the total
-            total=max(self._total_bytes, done_bytes),
-            speed=units.rate(done_bytes / (now_s - self._started_s)),
+            total=max(progress.total_bytes, progress.done_bytes),
+            speed=units.rate(progress.done_bytes / (now_s - self._started_s)),
         )
         self._line.show(text, text)
 
