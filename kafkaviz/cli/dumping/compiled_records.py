@@ -3,11 +3,9 @@
 With 128 MiB of records of 400 bytes, `kafkaviz dump --print-data-log` takes 3.0 s instead of 7.4 s.
 The output is the same as from record_lines. This module prints only undamaged data batches of
 magic 2 whose records hold UTF-8 text, and no records that a decoder for Kafka's own topics decodes.
-It stops before any other batch, which record_lines then prints.
+It stops before any other batch, and before a batch whose lines may not fit into its buffer.
+record_lines then prints the batch.
 """
-
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,10 +15,8 @@ from kafkaviz.format.batch import CONTROL, LOG_APPEND_TIME
 from kafkaviz.format.batch_records import record_sequence
 from kafkaviz.format.record import MIN_BYTES, ROW, take_header, take_record
 
-DONE, NEEDS_ROOM, OTHER = range(3)
-ROOM_BYTES = 8 << 20
-ROOM_GAPS = 1 << 16
-_UNPRINTABLE = -1
+ROOM_BYTES = 32 << 20  # takes memory only up to the longest text that is written
+_OTHER = -1  # a record that this module does not print
 _OFFSET = np.frombuffer(b"| offset: ", np.uint8)
 _CREATE = np.frombuffer(b" CreateTime: ", np.uint8)
 _APPEND = np.frombuffer(b" LogAppendTime: ", np.uint8)
@@ -32,157 +28,69 @@ _KEY = np.frombuffer(b" key: ", np.uint8)
 _PAYLOAD = np.frombuffer(b" payload: ", np.uint8)
 _END = np.frombuffer(b"]", np.uint8)
 _WORDS = (_OFFSET, _APPEND, _KEY_SIZE, _VALUE_SIZE, _SEQUENCE, _HEADERS, _KEY, _PAYLOAD, _END)
-# most bytes of a record's line with its newline, apart from header names, key and value
+# The most bytes by which the line of a record, with its newline, is longer than the record: words,
+# five numbers and the newline. Header names, key and value are parts of the record. The comma after
+# a header's name takes less than the sizes of its name and value, two bytes or more of the record.
 _LINE_BYTES = sum(map(len, _WORDS)) + 1 + 5 * NUMBER_BYTES
 
 
-@dataclass
 class LineBuffer:
-    """Two buffers that the compiled code fills: lines of text, and gaps between offsets.
+    """A buffer that compiled code fills with the lines of batches and of their records.
 
     Attributes:
-        last_offset: the offset of the last record written; -1 before the first record.
-        text: the bytes of the lines; the first `used_bytes` are in use.
-        gaps: the offsets before and after each gap; the first `used_gaps` rows are in use.
+        last_offset: the offset of the last record printed; -1 before the first record.
     """
 
-    last_offset: int = -1
-    text: np.ndarray = field(default_factory=lambda: np.empty(ROOM_BYTES, np.uint8))
-    gaps: np.ndarray = field(default_factory=lambda: np.empty((ROOM_GAPS, 2), np.int64))
-    used_bytes: int = 0
-    used_gaps: int = 0
+    def __init__(self, room_bytes: int = ROOM_BYTES) -> None:
+        self.last_offset = -1
+        self._text = np.empty(room_bytes, np.uint8)
+        # the offsets before and after each gap; a record has at most one gap before it
+        self._gaps = np.empty((room_bytes // _LINE_BYTES, 2), np.int64)
 
-    def take(self) -> tuple[bytes, dict[int, int]]:
-        text = self.text[: self.used_bytes].tobytes()
-        gaps = dict(self.gaps[: self.used_gaps].tolist())
-        self.used_bytes = self.used_gaps = 0
-        return text, gaps
+    def print(
+        self,
+        batches: np.ndarray,
+        data: np.ndarray,
+        starts: np.ndarray,
+        ends: np.ndarray,
+        *,
+        compressed: bool,
+        prints: bool,
+        lines: np.ndarray,
+        line_ends: np.ndarray,
+    ) -> tuple[int, bytes, dict[int, int]]:
+        """Prints the line of each batch, followed by the lines of the batch's records.
 
-    def has_room(self, batch: np.void, records_bytes: int, line_bytes: int) -> bool:
-        records = _most_records(int(batch["record_count"]), records_bytes)
-        needed_bytes = line_bytes + 2 * records_bytes + records * _LINE_BYTES
-        return needed_bytes <= self.text.size and records <= len(self.gaps)
+        Args:
+            data: the decompressed records of a batch are `data[start:end]`.
+            prints: whether keys and values are printed.
+            lines: the lines of the batches, as bytes (uint8).
+            line_ends: line `i` is `lines[line_ends[i]:line_ends[i + 1]]`.
 
-
-def write(
-    buffer: LineBuffer,
-    batches: np.ndarray,
-    data: np.ndarray,
-    starts: np.ndarray,
-    ends: np.ndarray,
-    *,
-    compressed: bool,
-    prints: bool,
-    lines: np.ndarray,
-    line_ends: np.ndarray,
-) -> tuple[int, int]:
-    """Writes the line of each batch, followed by the lines of the batch's records.
-
-    Args:
-        data: the decompressed records of a batch are `data[start:end]`.
-        prints: whether keys and values are printed.
-        lines: the lines of the batches, as bytes (uint8).
-        line_ends: positions in `lines`: line `i` is `lines[line_ends[i]:line_ends[i + 1]]`.
-
-    Returns:
-        The number of batches written, and why the call stopped: `DONE`, `NEEDS_ROOM`, or `OTHER` (a
-        batch that this module does not print).
-    """
-    count, code, buffer.used_bytes, buffer.used_gaps, buffer.last_offset = _write(
-        batches,
-        data,
-        starts,
-        ends,
-        compressed,
-        prints,
-        lines,
-        line_ends,
-        buffer.text,
-        buffer.used_bytes,
-        buffer.gaps,
-        buffer.used_gaps,
-        buffer.last_offset,
-        np.zeros(1, ROW),
-    )
-    return count, code
-
-
-def write_large(
-    buffer: LineBuffer,
-    batch: np.void,
-    data: np.ndarray,
-    byte_range: tuple[int, int],
-    *,
-    compressed: bool,
-    prints: bool,
-) -> Iterator[None]:
-    """Writes the records' lines of one batch, one full buffer at a time.
-
-    Yields after filling the buffer; the caller must then empty the buffer. Yields nothing if this
-    module does not print the batch.
-    """
-    position, end = byte_range
-    remaining = int(batch["record_count"])
-    row = np.zeros(1, ROW)
-    batches = np.asarray(batch).reshape(1)
-    if not _is_plain(batches, data, position, end, compressed, prints, row):
-        return
-    while remaining:
-        position, count, buffer.used_bytes, buffer.used_gaps, buffer.last_offset, needed = _records(
+        Returns:
+            The number of batches printed, their text, and the gaps: the offset after each gap, by
+            the offset before it. The number is 0 if this module does not print the first batch.
+        """
+        count, used_bytes, used_gaps, self.last_offset = _print(
             batches,
-            0,
             data,
-            position,
-            end,
-            remaining,
+            starts,
+            ends,
             compressed,
             prints,
-            buffer.text,
-            0,
-            buffer.gaps,
-            0,
-            buffer.last_offset,
-            row,
+            lines,
+            line_ends,
+            self._text,
+            self._gaps,
+            self.last_offset,
+            np.zeros(1, ROW),
         )
-        remaining -= count
-        if needed > buffer.text.size:
-            buffer.text = np.empty(needed, np.uint8)
-        if not len(buffer.gaps):
-            buffer.gaps = np.empty((ROOM_GAPS, 2), np.int64)
-        yield
+        gaps = dict(self._gaps[:used_gaps].tolist())
+        return count, self._text[:used_bytes].tobytes(), gaps
 
 
 @njit(cache=True, boundscheck=True)
-def _is_plain(
-    batches: np.ndarray,
-    data: np.ndarray,
-    start: int,
-    end: int,
-    compressed: bool,
-    prints: bool,
-    table: np.ndarray,
-) -> bool:
-    """Returns whether this module can print the records of a batch."""
-    batch = batches[0]
-    row = table[0]
-    position = start
-    if batch.record_count < 0 or batch.attributes & CONTROL:
-        return False
-    for _ in range(batch.record_count):
-        fault, record_end, _, _ = take_record(data, position, end, compressed, row)
-        if fault or not _is_text(data, row, prints):
-            return False
-        position = record_end
-    return position == end or batch.record_count == 0
-
-
-@njit(cache=True)
-def _most_records(record_count: int, records_bytes: int) -> int:
-    return max(0, min(record_count, records_bytes // MIN_BYTES + 1))
-
-
-@njit(cache=True, boundscheck=True)
-def _write(
+def _print(
     batches: np.ndarray,
     data: np.ndarray,
     starts: np.ndarray,
@@ -192,46 +100,54 @@ def _write(
     lines: np.ndarray,
     line_ends: np.ndarray,
     out: np.ndarray,
-    out_position: int,
     gaps: np.ndarray,
-    used_gaps: int,
     last_offset: int,
     table: np.ndarray,
-) -> tuple[int, int, int, int, int]:
-    for place in range(len(batches)):
-        start = starts[place]
-        end = ends[place]
-        record_count = batches[place].record_count
-        if end < start or record_count < 0 or batches[place].attributes & CONTROL:
-            return place, OTHER, out_position, used_gaps, last_offset
-        most_records = _most_records(record_count, end - start)
-        line_start = line_ends[place]
-        line_end = line_ends[place + 1]
-        room = line_end - line_start + 2 * (end - start) + most_records * _LINE_BYTES
-        if out_position + room > len(out) or used_gaps + most_records > len(gaps):
-            return place, NEEDS_ROOM, out_position, used_gaps, last_offset
-        position, _, new_position, new_gaps, new_offset, needed = _records(
+) -> tuple[int, int, int, int]:
+    """Prints batches, up to one that may need more room or that this module does not print.
+
+    Returns:
+        (number of batches printed, bytes used in `out`, rows used in `gaps`, offset of the last
+        record).
+    """
+    count = 0
+    used_bytes = 0
+    used_gaps = 0
+    while count < len(batches):
+        record_count = batches[count].record_count
+        records_bytes = ends[count] - starts[count]
+        if records_bytes < 0 or record_count < 0 or batches[count].attributes & CONTROL:
+            break
+        line_start = line_ends[count]
+        line_end = line_ends[count + 1]
+        # a header may claim more records than there is space for; _records stops at the first one
+        # that is missing
+        most_records = min(record_count, records_bytes // MIN_BYTES)
+        most_bytes = line_end - line_start + records_bytes + most_records * _LINE_BYTES
+        if used_bytes + most_bytes > len(out):
+            break
+        new_bytes, new_gaps, new_offset = _records(
             batches,
-            place,
+            count,
             data,
-            start,
-            end,
-            record_count,
+            starts[count],
+            ends[count],
             compressed,
             prints,
             out,
-            _copy(lines, line_start, line_end, out, out_position),
+            _copy(lines, line_start, line_end, out, used_bytes),
             gaps,
             used_gaps,
             last_offset,
             table,
         )
-        if needed or (record_count > 0 and position < end):
-            return place, OTHER, out_position, used_gaps, last_offset
-        out_position = new_position
+        if new_bytes == _OTHER:
+            break
+        used_bytes = new_bytes
         used_gaps = new_gaps
         last_offset = new_offset
-    return len(batches), DONE, out_position, used_gaps, last_offset
+        count += 1
+    return count, used_bytes, used_gaps, last_offset
 
 
 @njit(cache=True, boundscheck=True)
@@ -241,7 +157,6 @@ def _records(
     data: np.ndarray,
     position: int,
     end: int,
-    remaining: int,
     compressed: bool,
     prints: bool,
     out: np.ndarray,
@@ -250,25 +165,19 @@ def _records(
     used_gaps: int,
     last_offset: int,
     table: np.ndarray,
-) -> tuple[int, int, int, int, int, int]:
-    """Writes the lines of a batch's next records, until the buffers are full.
+) -> tuple[int, int, int]:
+    """Prints the lines of a batch's records, which must have room.
 
     Returns:
-        (position of the next record, number of records written, bytes used in `out`, rows used in
-        `gaps`, offset of the last record, most bytes that the next record's line may need).
-        The last number is 0 if all records are written, and _UNPRINTABLE if this module does not
-        print the next record.
+        (bytes used in `out`, rows used in `gaps`, offset of the last record). The first number is
+        _OTHER if this module does not print one of the records.
     """
     batch = batches[place]
     row = table[0]
-    count = 0
-    while count < remaining:
+    for _ in range(batch.record_count):
         fault, record_end, _, _ = take_record(data, position, end, compressed, row)
         if fault or not _is_text(data, row, prints):
-            return position, count, out_position, used_gaps, last_offset, _UNPRINTABLE
-        needed = _LINE_BYTES + 2 * (record_end - position)
-        if out_position + needed > len(out) or used_gaps == len(gaps):
-            return position, count, out_position, used_gaps, last_offset, needed
+            return _OTHER, used_gaps, last_offset
         offset = batch.base_offset + row.offset_delta
         if offset != last_offset + 1:
             gaps[used_gaps, 0] = last_offset
@@ -277,8 +186,9 @@ def _records(
         out_position = _line(batch, offset, data, row, prints, out, out_position)
         last_offset = offset
         position = record_end
-        count += 1
-    return position, count, out_position, used_gaps, last_offset, 0
+    if batch.record_count > 0 and position < end:  # bytes after the last record are damage
+        return _OTHER, used_gaps, last_offset
+    return out_position, used_gaps, last_offset
 
 
 @njit(cache=True, boundscheck=True)

@@ -11,7 +11,7 @@ import numpy as np
 from kafkaviz.binary import codec
 from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.binary.decoders.runs import RunDecompressor
-from kafkaviz.cli.dumping import STRING_DECODER, DumpOptions, TextDump, compiled_records, java
+from kafkaviz.cli.dumping import STRING_DECODER, DumpOptions, TextDump, java
 from kafkaviz.cli.dumping.compiled_records import LineBuffer
 from kafkaviz.cli.dumping.java import JavaException, decode_utf8
 from kafkaviz.cli.dumping.lines import timestamp_type
@@ -145,7 +145,6 @@ class RecordLines:
                 self._print_run(stretch, records)
             else:
                 self._print_run(stretch, None)
-        self._flush_buffer()
 
     def _codec_runs(
         self, batches: np.ndarray, records_bytes: np.ndarray
@@ -179,57 +178,32 @@ class RecordLines:
         self._print_run(job.part(printed, len(job.batches)), None)
 
     def _print_run(self, job: _PrintJob, records: _Records | None) -> None:
+        """Prints batches, with compiled code if it prints them and `records` is not None."""
         index = 0
-        batches = job.batches
-        while index < len(batches):
-            count = 0
-            code = compiled_records.OTHER
-            if records is not None:
-                count, code = compiled_records.write(
-                    self._buffer,
-                    batches[index:],
-                    records.data,
-                    records.starts[index:],
-                    records.stops[index:],
-                    compressed=records.is_decompressed,
-                    prints=self._options.prints,
-                    lines=job.lines,
-                    line_ends=job.line_ends[index:],
-                )
-                index += count
-            if code != compiled_records.DONE:
-                self._flush_buffer()
-            if records is not None and code == compiled_records.NEEDS_ROOM:
-                start = int(records.starts[index])
-                end = int(records.stops[index])
-                line_bytes = int(job.line_ends[index + 1] - job.line_ends[index])
-                if self._buffer.has_room(batches[index], end - start, line_bytes):
-                    continue
-                text = job.line(index)
-                code = compiled_records.OTHER
-                for _ in compiled_records.write_large(
-                    self._buffer,
-                    batches[index],
-                    records.data,
-                    (start, end),
-                    compressed=records.is_decompressed,
-                    prints=self._options.prints,
-                ):
-                    self._console.write(text)
-                    self._flush_buffer()
-                    text = b""
-                    code = compiled_records.DONE
-                index += code == compiled_records.DONE
-            if code == compiled_records.OTHER:
+        while index < len(job.batches):
+            count = self._print_compiled(job, records, index) if records else 0
+            if count == 0:
                 self._console.write(job.line(index))
-                self._print_batch(batches[index], job.batch_bytes(index))
-                index += 1
+                self._print_batch(job.batches[index], job.batch_bytes(index))
+                count = 1
+            index += count
 
-    def _flush_buffer(self) -> None:
-        text, gaps = self._buffer.take()
+    def _print_compiled(self, job: _PrintJob, records: _Records, first: int) -> int:
+        """Prints batches, beginning with the one at index `first`. Returns their number."""
+        count, text, gaps = self._buffer.print(
+            job.batches[first:],
+            records.data,
+            records.starts[first:],
+            records.stops[first:],
+            compressed=records.is_decompressed,
+            prints=self._options.prints,
+            lines=job.lines,
+            line_ends=job.line_ends[first:],
+        )
         self._console.write(text)
         if gaps:
             self._report.non_consecutive[self._absolute_path] |= gaps
+        return count
 
     def _print_batch(self, row: np.void, data: bytes) -> None:
         is_control = bool(batch.is_control(row.reshape(1))[0])

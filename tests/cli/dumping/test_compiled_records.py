@@ -1,5 +1,7 @@
 """The compiled printing of records gives the same lines as the plain one, batch by batch."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,8 +9,8 @@ from hypothesis import strategies as st
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.decoders import runs
-from kafkaviz.cli.dumping import compiled_records, record_lines
-from kafkaviz.cli.dumping.compiled_records import is_utf8
+from kafkaviz.cli.dumping import record_lines
+from kafkaviz.cli.dumping.compiled_records import ROOM_BYTES, LineBuffer, is_utf8
 from kafkaviz.format.record import Record, build
 from tests.cli.dumping.running import dumped
 from tests.cli.hostile_files import batch
@@ -59,13 +61,14 @@ def no_runs(_lines, batches: np.ndarray, _sizes) -> list[tuple[int, int, int]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [("--print-data-log",), ("--deep-iteration",)])
 @settings(max_examples=60, deadline=None)
-@given(batches=BATCHES)
-def test_both_ways_print_the_same(options, batches, tmp_path_factory):
-    """Any keys, values, headers and codecs; sequences restart from 0, offsets have gaps."""
+@given(batches=BATCHES, room_bytes=st.just(ROOM_BYTES) | st.integers(0, 4000))
+def test_both_ways_print_the_same(options, batches, room_bytes, tmp_path_factory):
+    """Any keys, values, headers, codecs and room; sequences restart from 0, offsets have gaps."""
     folder = tmp_path_factory.mktemp("log")
     (folder / LOG).write_bytes(encode_log(batches))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "LIBRARY_RANGES", 0)
+        patch.setattr(record_lines, "LineBuffer", partial(LineBuffer, room_bytes))
         compiled = dumped(folder, [*options, LOG])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(record_lines.RecordLines, "_codec_runs", no_runs)
@@ -78,15 +81,8 @@ def test_little_room_is_used_again_and_again(monkeypatch, data):
     """Buffers that hold one batch at a time, or not even one, print the same as large ones."""
     folder = data / "kafka-4.3.1" / "nulls-0"
     expected = dumped(folder, ["--print-data-log", LOG])
-    small = compiled_records.LineBuffer
-    for room_bytes, room_gaps in ((10, 0), (3000, 3), (9000, 100)):
-
-        def shrink(room_bytes=room_bytes, room_gaps=room_gaps):
-            return small(
-                text=np.empty(room_bytes, np.uint8), gaps=np.empty((room_gaps, 2), np.int64)
-            )
-
-        monkeypatch.setattr(record_lines, "LineBuffer", shrink)
+    for room_bytes in (10, 3000, 9000):
+        monkeypatch.setattr(record_lines, "LineBuffer", partial(LineBuffer, room_bytes))
         assert dumped(folder, ["--print-data-log", LOG]) == expected
     assert expected.out.count(b" headerKeys: [") >= 120
 
