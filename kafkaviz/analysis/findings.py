@@ -153,8 +153,17 @@ _TABLE: dict[str, tuple[Code, ...]] = {  # by family; checks/__init__.py names t
         _code("batch-timestamp-mismatch", ERROR, "restore_partition"),
         _code("record-offsets-not-increasing", ERROR, "restore_partition"),
         _code("producer-out-of-order", WARNING, "restore_partition"),
-        _code("batch-crc-mismatch", ERROR, "restore_partition"),
-        _code("batch-bad-length", ERROR, "restore_partition", consequence="recovery_cuts"),
+        # The consequence of the next two is what readers do. LogCheck adds what a recovery does,
+        # and has another next step where that needs one.
+        _code(
+            "batch-crc-mismatch",
+            ERROR,
+            "restore_closed_segment",
+            consequence="crc_mismatch_readers",
+        ),
+        _code(
+            "batch-bad-length", ERROR, "restore_closed_segment", consequence="bad_length_readers"
+        ),
         _code("batch-bad-magic", ERROR, "restore_partition"),
         _code("batch-record-count", ERROR, "restore_partition"),
         _code("record-malformed", ERROR, "restore_partition", consequence="consumers_stop"),

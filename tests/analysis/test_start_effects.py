@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.analysis.broker_health import Health, check
+from kafkaviz.analysis.findings import CODES
 from tests.analysis.contradictions import contradictions
 from tests.analysis.lab import Lab
 from tests.kafka.damages import DAMAGES
@@ -91,6 +92,7 @@ def test_a_damaged_batch_is_cut_only_by_a_recovery_that_reaches_it(
         lab.unclean()
     health = check(lab.path)
     finding = only(health, code)
+    assert finding.consequence["readers"] == CODES[code].consequence
     assert finding.consequence["outcome"].key == f"consequence.{outcome}"
     assert finding.next_step.key == f"next_step.{next_step}"
     assert contradictions(health) == []

@@ -76,7 +76,7 @@ def test_a_finding_in_chinese(chinese):
     (item,) = health_view.finding_items([batch], lambda *_: b"")
     (member,) = item.members
     assert item.title == "批次与校验和不符"
-    assert member.next_step.startswith("从其他副本") and member.next_step.endswith("。")
+    assert "从其他副本" in member.next_step and member.next_step.endswith("。")
     assert member.message == (
         "字节 0 处的批次（偏移量 1 到 2）与校验和不符；本文件中还有 3 处类似情况。"
     )

@@ -48,6 +48,9 @@ CUT_BY_HAND = message("next_step.cut_by_hand")
 RESTORE = message("next_step.restore_segment")
 RESTORE_BEFORE_CUT = message("next_step.restore_before_cut")
 COPY_LOG = message("next_step.copy_log")
+# a consequence and a next step; None: that of the code in findings.py
+Advice = tuple[Message | None, Message | None]
+AS_LISTED: Advice = (None, None)
 SEQUENCES = 2**31
 MAX_OUT_OF_ORDER = 10
 
@@ -186,7 +189,14 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             yield self._tail_finding(self._scan_state.tail)
 
     def _batch_finding(
-        self, code: str, row: np.void, problem: Message, evidence: Evidence, more: int = 0
+        self,
+        code: str,
+        row: np.void,
+        problem: Message,
+        evidence: Evidence,
+        more: int = 0,
+        *,
+        advice: Advice = AS_LISTED,
     ) -> Finding:
         position = int(row["position"])
         first = int(row["base_offset"])
@@ -194,9 +204,6 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         text = message("finding.batch", byte=position, first=first, last=last, problem=problem)
         text = with_more_places(text, more)
         byte_range = (position, int(row["size_bytes"]))
-        if code != "batch-crc-mismatch":
-            return self._finding(code, text, evidence, byte_range, (None, None))
-        advice = self._damage_advice(message("consequence.crc_mismatch_readers"), position)
         return self._finding(code, text, evidence, byte_range, advice)
 
     def _finding(
@@ -205,9 +212,9 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         text: Message,
         evidence: Evidence,
         byte_range: tuple[int, int],
-        advice: tuple[Message | None, Message | None],
+        advice: Advice,
     ) -> Finding:
-        """Returns a finding about the .log. `advice` is the consequence and the next step."""
+        """Returns a finding about the .log."""
         name = self._segment.log.name
         consequence, next_step = advice
         return self._facts.make_finding(
@@ -215,10 +222,12 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _crc_finding(self, row: np.void, more: int) -> Finding:
+        """Reads the batch again: the scan keeps only whether the checksum is valid."""
         is_modern = row["magic"] >= MAGIC_2
+        position = int(row["position"])
         size_bytes = int(row["size_bytes"])
         read_bytes = min(size_bytes, SUMMED_BYTES)
-        data = file.read(self._segment.log.path, int(row["position"]), read_bytes)
+        data = file.read(self._segment.log.path, position, read_bytes)
         modern_crc = int.from_bytes(data[CRC_AT:CRC_START], "big")
         if not is_modern and len(data) > CRC_START and crc32c(data[CRC_START:]) == modern_crc:
             return self._magic_finding(row, more, message("evidence.magic_by_checksum"))
@@ -233,7 +242,9 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
                 crc,
                 crc32c(data[CRC_START:]) if is_modern else zlib.crc32(data[LEGACY_CRC_START:]),
             )
-        return self._batch_finding("batch-crc-mismatch", row, text, evidence, more)
+        code = "batch-crc-mismatch"
+        advice = self._damage_advice(CODES[code].consequence, position)
+        return self._batch_finding(code, row, text, evidence, more, advice=advice)
 
     def _magic_finding(self, row: np.void, more: int, expected: Message | None = None) -> Finding:
         magic = int(row["magic"])
@@ -385,8 +396,9 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             expected_text = message("evidence.length_to_next", n=expected)
             digits = f"{stored & 0xFFFFFFFF:08x}"
             evidence = Evidence(found_text, expected_text, digits, f"{expected:08x}")
-        advice = self._damage_advice(message("consequence.bad_length_readers"), start)
-        return self._finding("batch-bad-length", text, evidence, (start, size_bytes), advice)
+        code = "batch-bad-length"
+        advice = self._damage_advice(CODES[code].consequence, start)
+        return self._finding(code, text, evidence, (start, size_bytes), advice)
 
     def _tail_finding(self, tail: Tail) -> Finding:
         code = TAIL_CODES[tail.kind]
@@ -404,7 +416,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         byte_range = (tail.position, tail.size_bytes)
         return self._finding(code, text, evidence, byte_range, self._tail_advice(tail))
 
-    def _tail_advice(self, tail: Tail) -> tuple[Message | None, Message | None]:
+    def _tail_advice(self, tail: Tail) -> Advice:
         is_closed = self._segment.state != "active"
         if is_closed or self._is_too_long_to_open():
             readers = message(f"consequence.closed_tail_{tail.kind}")
@@ -414,7 +426,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             return consequence, next_step
         if self._is_always_recovered() or self._is_unclean():
             return message("consequence.recovery_cuts_tail"), COPY_LOG
-        return None, None
+        return AS_LISTED
 
     def _damage_advice(self, readers: Message, position: int) -> tuple[Message, Message]:
         """Returns the consequence and the next step for damage that stops a recovery.
