@@ -7,7 +7,7 @@ the topic-partitions and segments. The second shows the use of each byte, and wh
 import numpy as np
 
 from kafkaviz import units
-from kafkaviz.analysis import finding_rows
+from kafkaviz.analysis import badges
 from kafkaviz.analysis.overview import KINDS, UNKNOWN, PartitionRow, inactive_segments
 from kafkaviz.figures.broker import broker_map, map_rows
 from kafkaviz.figures.disk import disk_map
@@ -152,7 +152,7 @@ def _map(subject: Subject) -> Drawing | None:
     map_view = broker_map.view(
         overview,
         tails={log_key: render(text) for log_key, text in subject.tails.items()},
-        badges=finding_rows.badges_from_findings(subject.health.findings, subject.broker),
+        badges=badges.badges_from_findings(subject.health.findings, subject.broker),
     )
     count = len(overview.partitions)
     shown_count = map_rows.ROWS_PER_PAGE

@@ -4,9 +4,9 @@ import shutil
 import time
 
 from kafkaviz import messages
-from kafkaviz.analysis import finding_rows
+from kafkaviz.analysis import badges
+from kafkaviz.analysis.badges import Badge
 from kafkaviz.analysis.broker_health import check
-from kafkaviz.analysis.finding_rows import Badge
 from kafkaviz.analysis.findings import CODES, INFO
 from kafkaviz.log.broker import open_broker
 from tests.support.brokers import copy_partitions
@@ -31,7 +31,7 @@ def test_the_worst_comes_first(clean):
         ("b-0", None, "b-0", "leader-epoch-bad", "warning"),
         (None, None, None, "unclean-shutdown", "warning"),
     ]
-    assert finding_rows.badges_from_rows(rows, open_broker(clean)) == {
+    assert badges.badges_from_rows(rows, open_broker(clean)) == {
         "a-0": (
             Badge("timeindex-missing", "error", (0, 7)),
             Badge("segment-gap", "warning", (7,)),
@@ -43,14 +43,14 @@ def test_the_worst_comes_first(clean):
 
 def test_what_the_next_start_does_is_no_badge(killed):
     health = checked(killed)
-    badges = finding_rows.badges_from_findings(health.findings, health.broker)
-    worst = {name: badges_of_partition[0] for name, badges_of_partition in badges.items()}
+    found = badges.badges_from_findings(health.findings, health.broker)
+    worst = {name: badges_of_partition[0] for name, badges_of_partition in found.items()}
     assert {name: badge.code for name, badge in worst.items() if badge.severity == "error"} == {
         "append-time-0": "log-garbage-tail",
         "clicks-zstd-0": "log-torn-tail",
         "weblogs-0": "log-zero-tail",
     }
-    assert set(badges) < {
+    assert set(found) < {
         finding.partition for finding in health.findings if finding.code == "recovery-will-rebuild"
     }
 
@@ -58,7 +58,7 @@ def test_what_the_next_start_does_is_no_badge(killed):
 def test_every_code_with_a_badge_has_words():
     badge_codes = (
         {code.name for code in CODES.values() if code.severity != INFO}
-        - set(finding_rows.RECOVERY_CODES)
+        - set(badges.RECOVERY_CODES)
         - OF_BROKER
     )
     assert {
@@ -75,7 +75,7 @@ def test_a_hundred_thousand_findings_take_a_moment(clean):
     ]
     broker = open_broker(clean)
     start = time.process_time()
-    (badge,) = finding_rows.badges_from_rows(rows, broker)["a-0"]
+    (badge,) = badges.badges_from_rows(rows, broker)["a-0"]
     assert len(badge.base_offsets) == 100_000 and time.process_time() - start < 2
 
 
@@ -88,7 +88,7 @@ def test_a_partition_in_two_directories_has_its_own_badges(disks, tmp_path):
     data[100] ^= 255
     log.write_bytes(data)
     health = check(tmp_path)
-    badges = finding_rows.badges_from_findings(health.findings, health.broker)
-    codes = {name: {badge.code for badge in badges[name]} for name in badges}
+    found = badges.badges_from_findings(health.findings, health.broker)
+    codes = {name: {badge.code for badge in found[name]} for name in found}
     assert "batch-crc-mismatch" in codes["disk-a/audit-1"]
     assert "batch-crc-mismatch" not in codes.get("disk-b/audit-1", ())

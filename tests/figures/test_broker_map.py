@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kafkaviz.analysis import overview
-from kafkaviz.analysis.finding_rows import Badge
+from kafkaviz.analysis.badges import Badge
 from kafkaviz.analysis.overview import BrokerOverview
 from kafkaviz.figures import theme
 from kafkaviz.figures.broker import broker_map, map_rows

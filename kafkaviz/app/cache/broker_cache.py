@@ -33,8 +33,8 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.units import escape_controls
 
 if TYPE_CHECKING:
+    from kafkaviz.analysis.badges import Badge
     from kafkaviz.analysis.broker_health import Health
-    from kafkaviz.analysis.finding_rows import Badge
     from kafkaviz.figures.broker.broker_map import MapFigure
     from kafkaviz.pipeline.catalog.catalog import Catalog
     from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
@@ -264,15 +264,15 @@ def _badges(snapshot: BrokerSnapshot, stamp: int | None) -> dict[str, tuple["Bad
     catalog = _fresh_catalog(snapshot)
     if catalog is None:
         return {}
-    from kafkaviz.analysis import finding_rows
+    from kafkaviz.analysis import badges
 
-    columns = list(finding_rows.FINDING_COLUMNS)
+    columns = list(badges.FINDING_COLUMNS)
     try:
         rows = catalog.table("findings", columns=columns, filters=[("severity", "!=", "info")])
     except CannotOpen:
         return {}
     values = zip(*(rows[name].to_pylist() for name in columns), strict=True)
-    return finding_rows.badges_from_rows(values, snapshot.broker)
+    return badges.badges_from_rows(values, snapshot.broker)
 
 
 def _tails(overview: BrokerOverview) -> Iterator[tuple[tuple[str, int], Tail]]:

@@ -16,7 +16,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kafkaviz import units
-from kafkaviz.analysis.finding_rows import Badge
+from kafkaviz.analysis.badges import Badge
 from kafkaviz.analysis.overview import KINDS, UNKNOWN, BrokerOverview, PartitionRow, torn_mask
 from kafkaviz.analysis.segment.anatomy import READ_TAIL_BYTES, Tail
 from kafkaviz.figures import theme

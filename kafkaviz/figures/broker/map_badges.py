@@ -14,7 +14,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from kafkaviz import units
-from kafkaviz.analysis.finding_rows import Badge
+from kafkaviz.analysis.badges import Badge
 from kafkaviz.analysis.findings import CODES, ERROR, WARNING
 from kafkaviz.messages import render, say, say_count
 
