@@ -90,6 +90,7 @@ class Code:
     earlier_behaviour: tuple[Behaviour, Message] | None
     cause: Message | None  # a fault of Kafka that may be the cause
     faulty_releases: Behaviour | None  # the releases with that fault; None if the check decides
+    damages_batch: bool  # whether the batch has a wrong checksum, or its records cannot be read
     family: str = ""  # filled in by CODES
 
 
@@ -122,6 +123,7 @@ def _code(
     consequence: str = "",
     cause: str = "",
     faulty: Behaviour | None = None,
+    damages_batch: bool = False,
 ) -> Code:
     """Returns a code for _TABLE. The family is filled in later.
 
@@ -144,6 +146,7 @@ def _code(
         earlier_behaviour=earlier and (earlier[0], message(f"consequence.{earlier[1]}")),
         cause=message(f"finding.{cause}") if cause else None,
         faulty_releases=faulty,
+        damages_batch=damages_batch,
     )
 
 
@@ -160,14 +163,31 @@ _TABLE: dict[str, tuple[Code, ...]] = {  # by family; checks/__init__.py names t
             ERROR,
             "restore_closed_segment",
             consequence="crc_mismatch_readers",
+            damages_batch=True,
         ),
         _code(
-            "batch-bad-length", ERROR, "restore_closed_segment", consequence="bad_length_readers"
+            "batch-bad-length",
+            ERROR,
+            "restore_closed_segment",
+            consequence="bad_length_readers",
+            damages_batch=True,
         ),
-        _code("batch-bad-magic", ERROR, "restore_partition"),
-        _code("batch-record-count", ERROR, "restore_partition"),
-        _code("record-malformed", ERROR, "restore_partition", consequence="consumers_stop"),
-        _code("decompress-failed", ERROR, "restore_partition", consequence="consumers_stop"),
+        _code("batch-bad-magic", ERROR, "restore_partition", damages_batch=True),
+        _code("batch-record-count", ERROR, "restore_partition", damages_batch=True),
+        _code(
+            "record-malformed",
+            ERROR,
+            "restore_partition",
+            consequence="consumers_stop",
+            damages_batch=True,
+        ),
+        _code(
+            "decompress-failed",
+            ERROR,
+            "restore_partition",
+            consequence="consumers_stop",
+            damages_batch=True,
+        ),
         _code(
             "offsets-not-increasing",
             ERROR,

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.analysis.comparison.partition_matching import PartitionMatch, match_partitions
-from kafkaviz.analysis.findings import TAIL_CODES
+from kafkaviz.analysis.findings import CODES, TAIL_CODES
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import PartitionName, parse_directory
@@ -38,11 +38,6 @@ from kafkaviz.pipeline.ingest.merge_files import RowRuns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-DAMAGE_CODES = (
-    "batch-crc-mismatch", "batch-bad-length", "batch-bad-magic", "batch-record-count",
-    "record-malformed", "decompress-failed",
-)  # fmt: skip
 
 
 class CatalogRelation(StrEnum):
@@ -342,7 +337,7 @@ def _any_side(match: PartitionMatch) -> Partition:
 
 def _count_damage(side_catalog: Catalog) -> Counter[str]:
     checked = side_catalog.info.sources[0].checked
-    codes = [*DAMAGE_CODES]
+    codes = [code.name for code in CODES.values() if code.damages_batch]
     if checked and checked.clean:  # as in the comparison of directories
         codes += TAIL_CODES.values()
     findings = side_catalog.table("findings", ["directory"], [("code", "in", codes)])
