@@ -15,10 +15,17 @@ as calibration.json, where kafkaviz tune finds it. KAFKAVIZ_CACHE names another 
 Not measured: Java's overhead per header, and the time before the first header of a lookup. tune
 adds both as shares of the reads, as timed with LogSegment of Kafka 3.9.1, 4.3.1 and 4.4.0.
 
---json prints one object: measured_at; folder; machine, {processors, architecture, system};
-pread_17_us and pread_61_us, reads from the page cache; minor_fault_us; random_read_us, a read of 4
-KiB from the disk, or null; each of these is {min, median, p90, samples}; file_bytes; notes, a list;
-kept, the path of calibration.json.
+--json prints one object; each time in µs is {min, median, p90, samples}:
+  measured_at     the time of the measurement
+  folder          DIR
+  machine         processors, architecture, system
+  pread_17_us     a read of 17 bytes from the page cache
+  pread_61_us     a read of 61 bytes from the page cache
+  minor_fault_us  the first access to a page that is in the page cache
+  random_read_us  a read of 4 KiB from the disk, or null
+  file_bytes      the size of the file
+  notes           a list of sentences
+  kept            the path of calibration.json
 
 Example: kafkaviz calibrate /var/lib/kafka-scratch"""
 

@@ -22,46 +22,69 @@ EPILOG = """\
 Exit status: 0 no finding at or above --fail-on, 1 at least one, 2 wrong usage or a directory that
 cannot be read.
 
---json prints one object: directory; kafka_version, {assumed, because}; log_directories, a list of
-{path, directory_id, has_metadata_log, partitions, log_bytes}; findings, a list of {code, severity,
-partition, file, position, length, message, evidence: {found, expected, found_hex, expected_hex},
-consequence, next_step, reference, log_directory}, the worst first; restart, {clean, starts,
-partial, metadata_log_missing, offline_directories, steps: [{log_directory, partition, segment,
-file, action: truncate|rebuild|delete|create|keep|fail, cause, from_position, bytes, why, error,
-way_out}]}, or null if a file that a start needs cannot be read; counts, {error, warning, info};
-retention, a list of {partition, log_directory, now_ms, deletes, retention_ms, retention_bytes,
-tiered, not_uploaded_bytes (null unless tiered and opened with its store), log_bytes, over_bytes,
-segments: [{segment, bytes, timestamp_ms, counted_by: record|entry|unwritten|mtime|unknown, offset,
-state, until_ms, gone_ms, blocked_by, more_bytes}]}, with the three settings as {value, source};
-metadata_retention, {now_ms, max_bytes, max_ms, log_bytes, total_bytes, freed_bytes, snapshots:
-[{file, end_offset, bytes, timestamp_ms, deleted_by: size|time}], deleted_segments}, or null without
-a metadata log; topics, a list of {topic, partitions, log_bytes, index_bytes} by file length, the
-largest first; disk, {length_bytes, allocated_bytes, uses: {USE: bytes}, unreadable,
-log_directories: [{path, length_bytes, allocated_bytes, uses}]}; recovery, the reading of the next
-start, a list of {log_directory, logs, segments, log_bytes, largest_log_bytes, threads}; freeing,
-what may be deleted by hand while the broker is stopped, {steps: [{kind, cost, check, log_directory,
-files, length_bytes, allocated_bytes, paths}], in the order of the risk, and indexes, the price of
-deleting all .index files in use: [{log_directory, files, length_bytes, allocated_bytes, reads}],
-with reads as in recovery}. cost and check are sentences about the loss and about the check to make
-first. kind is a USE, or retention for the segments that the next pass deletes under limits that a
-file has; --set never adds one. USE is records, batch-headers, control-batches, aborted, damaged,
-unread, index-entries, preallocated, state, metadata-snapshots, broker-files, waiting-for-deletion,
-leftover, stray, future, remote-index-cache or foreign (not Kafka's). unreadable has the folders
-that cannot be listed; they are not counted. The uses add up to length_bytes; files with holes take
-less space, allocated_bytes. file is relative to its log directory. error is Kafka's exception;
-error and way_out are null unless the action is "fail". state is the result of a retention pass at
-now_ms: log-start, size and time delete the segment; until, behind (an older segment), bytes,
-unlimited, compacted, high-watermark, not-uploaded (to tiered storage), empty and unknown keep it.
+--json prints one object; [] marks a list of objects:
+  directory            the path
+  kafka_version        assumed, because
+  log_directories[]    path, directory_id, has_metadata_log, partitions, log_bytes
+  findings[]           the worst first: code, severity, partition, file, position, length, message,
+                       consequence, next_step, reference, log_directory
+    evidence           found, expected, found_hex, expected_hex
+  restart              the next start: clean, starts, partial, metadata_log_missing,
+                       offline_directories; null if a file that a start needs cannot be read
+    steps[]            log_directory, partition, segment, file, action, cause, from_position, bytes,
+                       why, error, way_out
+  counts               the number of findings: error, warning, info
+  retention[]          one per log: partition, log_directory, now_ms, deletes, retention_ms,
+                       retention_bytes, tiered, not_uploaded_bytes, log_bytes, over_bytes
+    segments[]         segment, bytes, timestamp_ms, counted_by, offset, state, until_ms, gone_ms,
+                       blocked_by, more_bytes
+  metadata_retention   now_ms, max_bytes, max_ms, log_bytes, total_bytes, freed_bytes,
+                       deleted_segments; null without a metadata log
+    snapshots[]        file, end_offset, bytes, timestamp_ms, deleted_by
+  topics[]             the largest first, by file length: topic, partitions, log_bytes, index_bytes
+  disk                 length_bytes, allocated_bytes, uses, unreadable
+    log_directories[]  path, length_bytes, allocated_bytes, uses
+  recovery[]           what the next start reads: log_directory, logs, segments, log_bytes,
+                       largest_log_bytes, threads
+  freeing              what may be deleted by hand while the broker is stopped
+    steps[]            in the order of the risk: kind, cost, check, log_directory, files,
+                       length_bytes, allocated_bytes, paths
+    indexes[]          the price of deleting all .index files in use: log_directory, files,
+                       length_bytes, allocated_bytes, reads (as in recovery)
+
+Some of these values:
+  action                truncate, rebuild, delete, create, keep or fail
+  check                 in freeing: a sentence about the check to make first
+  cost                  a sentence about the loss
+  counted_by            record, entry, unwritten, mtime or unknown
+  deleted_by            size or time
+  deletes               {value, source}, as are retention_ms and retention_bytes in retention
+  error                 Kafka's exception; error and way_out are null unless the action is "fail"
+  file                  relative to its log directory
+  kind                  a USE, or retention for the segments that the next pass deletes under limits
+                        that a file has; --set never adds one
+  metadata_log_missing  true if none of the broker's log directories has the metadata log; a start
+                        may then succeed and serve no partition
+  not_uploaded_bytes    null unless tiered and opened with its store
+  partial               true if a log directory of the broker was not read; it may prevent the start
+  starts                true if the broker starts without its offline_directories
+  state                 the result of a retention pass at now_ms. These delete the segment:
+                        log-start, size, time. These keep it: until, behind (an older segment),
+                        bytes, unlimited, compacted, high-watermark, not-uploaded (to tiered
+                        storage), empty, unknown
+  unreadable            the folders that cannot be listed; they are not counted
+  uses                  {USE: bytes}; they add up to length_bytes. Files with holes take less space,
+                        allocated_bytes. USE is records, batch-headers, control-batches, aborted,
+                        damaged, unread, index-entries, preallocated, state, metadata-snapshots,
+                        broker-files, waiting-for-deletion, leftover, stray, future,
+                        remote-index-cache or foreign (not Kafka's)
 
 --set takes the names of topic settings, which then apply to every topic. The broker's log... names
 apply as in a server.properties: to topics without a value of their own.
 
 A broker consists of all its log directories: give them together, in any order. Settings, release
 and assignments come from the one with __cluster_metadata-0. Without it, each setting that is not
-given by --set is {"value": null, "source": "unknown: ..."}. starts is true if the broker starts
-without its offline_directories. partial is true if a log directory of the broker was not read; it
-may prevent the start. metadata_log_missing is true if none of the broker's log directories has the
-metadata log; a start may then succeed and serve no partition.
+given by --set is {"value": null, "source": "unknown: ..."}.
 
 Several log directories: kafkaviz check /data/a /data/b /data/c
 Example: kafkaviz check /var/lib/kafka/data --fail-on warning"""

@@ -18,22 +18,32 @@ counts: commits of an aborted transaction do not, and those of an open one not y
 The directories must hold the partition of __consumer_offsets that keeps the group; the logs of its
 topics are optional. Without --group, all groups are listed.
 
---json prints one object: directory; groups, a list of {group, type: classic|consumer|share|streams,
-null if no record says so, kept_in, record_count, partitions}; problems, a list of {partition,
-message}. partitions is a list of {partition, state, commit_count, committed, commits, the last
-1000, log_start_offset, log_end_offset, last_stable_offset, lag, next_offset, next_committed_offset,
-problem}. A commit is {at_offset, timestamp_ms, offset, leader_epoch, topic_id, metadata, fate};
-at_offset is the offset of the commit's own record in __consumer_offsets, and offset is null for a
-deletion. fate is "current", "replaced", "pending", "aborted" or "deletion". next_offset is the
-first record that a consumer gets, next_committed_offset the first one with read_committed. lag is
-the end of the log in this copy minus the committed offset; markers and removed records count too.
-A read_committed consumer gets no further than last_stable_offset.
+--json prints one object; [] marks a list of objects:
+  directory         the path
+  groups[]          group, type, kept_in, record_count
+    partitions[]    partition, state, commit_count, committed (a commit or null), log_start_offset,
+                    log_end_offset, last_stable_offset, lag, next_offset, next_committed_offset,
+                    problem
+      commits[]     the last 1000: at_offset, timestamp_ms, offset, leader_epoch, topic_id,
+                    metadata, fate
+  problems[]        partition, message
 
-state is "at-end", "behind"; "only-markers", where no record but only transaction markers follow, so
-that the lag stays; "no-record", where compaction removed the rest; "only-uncommitted", where all
-that follow are in aborted or open transactions; "below-start" and "beyond-end", where
-auto.offset.reset decides; "other-topic", where the log belongs to a later topic with the same name;
-"no-commit", "no-log" and "unreadable".
+Some of these values:
+  at_offset              the offset of the commit's own record in __consumer_offsets
+  fate                   current, replaced, pending, aborted or deletion
+  lag                    the end of the log in this copy minus the committed offset; markers and
+                         removed records count too
+  last_stable_offset     a read_committed consumer gets no further
+  next_offset            the first record that a consumer gets
+  next_committed_offset  the first record that a consumer with read_committed gets
+  offset                 of a commit; null for a deletion
+  state                  at-end or behind; only-markers, where no record but only transaction
+                         markers follow, so that the lag stays; no-record, where compaction removed
+                         the rest; only-uncommitted, where all that follow are in aborted or open
+                         transactions; below-start and beyond-end, where auto.offset.reset decides;
+                         other-topic, where the log belongs to a later topic with the same name;
+                         no-commit, no-log or unreadable
+  type                   classic, consumer, share or streams; null if no record says so
 
 Example: kafkaviz commits /var/lib/kafka/data --group billing"""
 

@@ -26,33 +26,48 @@ Kafka's LogCleanerManager and Cleaner would answer the same after the next start
 A topic counts as compacted if its cleanup.policy contains compact. If nothing sets the policy,
 Kafka's own compacted topics count, and the logs in cleaner-offset-checkpoint.
 
---json prints one object: directory, kafka_version, now_ms; map, {bytes, load_factor, threads,
-most_keys}, the offset map of one cleaner thread; order, the partitions that the cleaner takes now,
-the first one first; partitions, a list of {partition, log_directory, checkpointed,
-first_dirty_offset, force_update_checkpoint, first_uncleanable_offset, limits: {last_stable_offset,
-active_segment, min_compaction_lag}, held_by, first_uncleanable_segment, clean_bytes,
-cleanable_bytes, cleanable_ratio, max_compaction_delay_ms, eligible, reason, transaction:
-{producer_id, first_offset}, settings, with each setting as {value, source}, cleaned, error};
-unread, a list of {partition, log_directory, message}.
+--json prints one object; [] marks a list of objects:
+  directory       the path
+  kafka_version   the release
+  now_ms          the time of the decisions
+  map             the offset map of one cleaner thread: bytes, load_factor, threads, most_keys
+  order           the partitions that the cleaner takes now, the first one first
+  partitions[]    partition, log_directory, checkpointed, first_dirty_offset,
+                  force_update_checkpoint, first_uncleanable_offset, held_by,
+                  first_uncleanable_segment, clean_bytes, cleanable_bytes, cleanable_ratio,
+                  max_compaction_delay_ms, eligible, reason, error (the exception that ends a
+                  cleaning)
+    limits        last_stable_offset, active_segment, min_compaction_lag
+    transaction   producer_id, first_offset
+    settings      each setting as {value, source}
+    cleaned       next_first_dirty_offset, passes, map_keys, removed, removed_records,
+                  removed_ranges, kept, kept_records, kept_ranges, replaced_records,
+                  aborted_records, keyless_records, expired_tombstones, removed_markers,
+                  tombstones_left, tombstones_before, tombstone_records, markers_left,
+                  markers_before, marker_records, bytes_before, bytes_after, bytes_freed,
+                  superseded_bytes; null if the cleaner does not take the log
+      segments[]  segment, replaces, log_bytes, index_bytes, timeindex_bytes
+  unread[]        partition, log_directory, message
 
-held_by is the limit that sets first_uncleanable_offset: "active segment", "min.compaction.lag.ms",
-"open transaction", "high watermark", or "checkpoint" if the log was cleaned further than that.
-reason is "ratio", "max compaction lag" or "max compaction lag and ratio" if eligible, otherwise
-"ratio not above min.cleanable.dirty.ratio" or "nothing below the first uncleanable offset".
+Some of these values:
+  bytes_freed       with bytes_before and bytes_after, the bytes of .log files alone. With snappy, a
+                    batch may be a byte or two smaller than Kafka's
+  held_by           the limit that sets first_uncleanable_offset: "active segment",
+                    "min.compaction.lag.ms", "open transaction", "high watermark", or "checkpoint"
+                    if the log was cleaned further than that
+  passes            the number of cleanings until the map, which takes most_keys, has held every key
+                    of the part that is cleaned
+  reason            "ratio", "max compaction lag" or "max compaction lag and ratio" if eligible;
+                    otherwise "ratio not above min.cleanable.dirty.ratio" or "nothing below the
+                    first uncleanable offset"
+  removed, kept     lists of the first and last offset of a range of records
+  removed_records   the sum of the five counts after kept_ranges
+  superseded_bytes  the part of bytes_freed that were records, without those of aborted
+                    transactions, batch headers and markers
+  tombstones_left   a list of [offset, delete horizon] after the cleaning, as markers_left is;
+                    tombstones_before and markers_before are those before it
 
-cleaned is null if the cleaner does not take the log; error is the exception that ends a cleaning.
-Otherwise cleaned is {next_first_dirty_offset, passes, map_keys, removed, removed_records,
-removed_ranges, kept, kept_records, kept_ranges, replaced_records, aborted_records, keyless_records,
-expired_tombstones, removed_markers, tombstones_left, tombstones_before, tombstone_records,
-markers_left, markers_before, marker_records, segments, bytes_before, bytes_after, bytes_freed,
-superseded_bytes}. superseded_bytes is the part of bytes_freed that were records, without those of
-aborted transactions, batch headers and markers. removed_records is the sum of the five counts after
-kept_ranges. removed and kept are lists of the first and last offset of a range of records. The
-lists of tombstones and markers have [offset, delete horizon] after and before the cleaning. Each
-list has up to 100000 items, and the counts next to it have no limit. passes is the number of
-cleanings until the map, which takes most_keys, has held every key of the part that is cleaned.
-segments is a list of {segment, replaces, log_bytes, index_bytes, timeindex_bytes}. Only the bytes
-of .log files count. With snappy, a batch may be a byte or two smaller than Kafka's.
+Each list has up to 100000 items, and the counts next to it have no limit.
 
 Example: kafkaviz compaction /var/lib/kafka/data --set min.cleanable.dirty.ratio=0.1"""
 

@@ -35,30 +35,53 @@ catalog that was made with --no-findings or --check headers, checksums are not v
 Exit status: 0 all records are the same (identical, index-files-differ, segments-differ; for
 catalogs same-batches), 1 they are not, 2 wrong usage or unreadable input.
 
---json prints one object: a, b; partitions, a list of {partition, relation, relations: all that
-hold, compared_from, compared_to (excluded), first_divergent_offset, leader_epochs_there: {a, b},
-segment_bases_equal, only_in_a, only_in_b, different, unreadable: {records, ranges: [[first,
-last]]}, if_leader: {a, b: {follower_keeps_below, follower_loses: ranges, follower_log_start,
-leader_epoch, steps: [{epoch, fetch_offset, answer: {epoch, end_offset}, rule, truncates_to}]}},
-behind: {side, offsets, bytes, time_ms}, differences: [{file, position, size_bytes, what, a, b,
-offset, crc_valid, locations}], the first 20 of difference_count, rewritten_batches,
-damaged_batches, index_interval_bytes: {a, b: {value, source}} by each side's settings, with a null
-value where they are unknown, indexes: [{segment, kind, reason, entries, common, only_in_a,
-only_in_b, unwritten_slots, contradicted_slots, interval_bytes: {a, b: {low, high, per_append}}, the
-interval that the entries were written with, lookup}], replicas, notes, other_generation,
-other_directory}; counts, {relation: partitions}; before_and_after, {started, swapped: whether b is
-the earlier one, steps: those of check with outcome (as-foretold|otherwise|unseen) and size_after,
-changes: [{partition, file, change, size_before, size_after, same_bytes, foretold}]} or null;
-problems. rule is keep, end-of-epoch, ask-again, leader-end, high-watermark or start-anew; reason is
-missing, unwritten, damage, first-offset-keys, per-append, interval, other-batches, length, zeroed,
-cut, segment-end or restart; change is cut, appended, rebuilt, trimmed, trimmed-and-appended,
-rolled, cleaned, created, rewritten or deleted.
+--json prints one object; [] marks a list of objects:
+  a, b              the paths
+  partitions[]      partition, relation, relations (all that hold), compared_from, compared_to
+                    (excluded), first_divergent_offset, segment_bases_equal, difference_count,
+                    rewritten_batches, notes, other_generation, other_directory; and each as {a, b}
+                    leader_epochs_there, damaged_batches, index_interval_bytes, replicas
+    only_in_a       records, ranges; so have only_in_b, different and unreadable
+    if_leader       {a, b}, each: follower_keeps_below, follower_loses (ranges), follower_log_start,
+                    leader_epoch
+      steps[]       epoch, fetch_offset, answer: {epoch, end_offset}, rule, truncates_to
+    behind          side, offsets, bytes, time_ms
+    differences[]   the first 20 of difference_count: file, position, size_bytes, what, a, b,
+                    offset, crc_valid, locations
+    indexes[]       segment, kind, reason, common, lookup; only_in_a and only_in_b, each {entries,
+                    slots}; and each as {a, b} entries, unwritten_slots, contradicted_slots,
+                    interval_bytes
+  counts            {relation: partitions}
+  before_and_after  started, swapped; or null
+    steps[]         those of kafkaviz check, with outcome and size_after
+    changes[]       partition, file, change, size_before, size_after, same_bytes, foretold
+  problems[]        path, message
 
-For two catalogs --json prints a, b; checksums_verified: {a, b}; partitions, a list of {topic,
-partition, relation, first_different_offset: where the logs diverge, this is the first offset with
-two epochs, epoch_a, epoch_b: null if that side has no batch there, different_batches, start_a,
-start_b, end_a, end_b, batches_a, batches_b, damaged_a, damaged_b: numbers of findings,
-other_generation, other_directory}, with null for a log that does not exist; counts; problems.
+Some of these values:
+  change                cut, appended, rebuilt, trimmed, trimmed-and-appended, rolled, cleaned,
+                        created, rewritten or deleted
+  index_interval_bytes  of each side {value, source}, by its settings; value is null where they are
+                        unknown
+  interval_bytes        the interval that the entries of each side were written with: {low, high,
+                        per_append}
+  outcome               as-foretold, otherwise or unseen
+  ranges                a list of [first, last]
+  reason                missing, unwritten, damage, first-offset-keys, per-append, interval,
+                        other-batches, length, zeroed, cut, segment-end or restart
+  rule                  keep, end-of-epoch, ask-again, leader-end, high-watermark or start-anew
+  swapped               true if b is the earlier one
+
+For two catalogs --json prints:
+  a, b                the paths
+  checksums_verified  {a, b}
+  partitions[]        topic, partition, relation, first_different_offset, epoch_a, epoch_b,
+                      different_batches, start_a, start_b, end_a, end_b, batches_a, batches_b,
+                      damaged_a, damaged_b, other_generation, other_directory; null for a log that
+                      does not exist
+  counts, problems    as above
+
+Where the logs diverge, first_different_offset is the first offset with two epochs. epoch_a and
+epoch_b are null if that side has no batch there. damaged_a and damaged_b are numbers of findings.
 
 Example: kafkaviz compare broker-1.tar.gz broker-2.tar.gz"""
 

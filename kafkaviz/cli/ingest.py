@@ -19,12 +19,18 @@ if TYPE_CHECKING:
 SETTLED_WITHIN_S = 10.0
 LEVELS = ("headers", "crc", "records")  # as in format.deep_scan.CheckLevel, which is slow to import
 EPILOG = """\
---json prints one object: catalog (the folder); broker, a list of {name, path, node_id, cluster_id,
-log_directories: a list of {path, directory_id, has_metadata_log}}; read, {segments, bytes of .log};
-kept, {segments}: those unchanged since the last run; rows, {table: number}; check, {level:
-headers|crc|records, unchecked_codes: the findings that it cannot make}; findings, {error, warning,
-info}: their numbers; check and findings are null with --no-findings; problems, a list of {path,
-what}; seconds.
+--json prints one object; [] marks a list of objects:
+  catalog              the folder
+  broker[]             name, path, node_id, cluster_id
+    log_directories[]  path, directory_id, has_metadata_log
+  read                 segments, bytes (of .log)
+  kept                 segments, which are unchanged since the last run
+  rows                 {table: number}
+  check                level (headers, crc or records), unchecked_codes: the findings that it cannot
+                       make; null with --no-findings
+  findings             their numbers: error, warning, info; null with --no-findings
+  problems[]           path, what
+  seconds              the time that the run took
 
 On a cluster, every worker needs kafkaviz, and the directories and OUT at the same paths.
 

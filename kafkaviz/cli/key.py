@@ -16,21 +16,31 @@ EPILOG = """\
 A record stays or goes as in Kafka's Cleaner, if its map takes all keys of the part that is cleaned;
 kafkaviz compaction shows whether it does. A key is given as text, in UTF-8, or with --hex.
 
---json prints one object: directory, kafka_version, now_ms, partition, key, key_hex; the decision
-about the log, with the fields that kafkaviz compaction documents: checkpointed, first_dirty_offset,
-force_update_checkpoint, first_uncleanable_offset, limits: {last_stable_offset, active_segment,
-min_compaction_lag}, held_by, first_uncleanable_segment, clean_bytes, cleanable_bytes,
-cleanable_ratio, max_compaction_delay_ms, eligible, reason; record_count; and records, the last
-10000, by offset: {offset, timestamp_ms, segment, position, bytes, value_bytes, aborted,
-delete_horizon_ms, replaced_by, fate}. segment is a base offset, and position that of the batch.
-value_bytes is null for a tombstone. replaced_by is the next offset with this key.
+--json prints one object; [] marks a list of objects:
+  directory      the path
+  kafka_version  the release
+  now_ms         the time of the decision
+  partition      its directory
+  key, key_hex   the key as text and in hex
+  limits         last_stable_offset, active_segment, min_compaction_lag
+  record_count   the number of records with this key
+  records[]      the last 10000, by offset: offset, timestamp_ms, segment, position, bytes,
+                 value_bytes, aborted, delete_horizon_ms, replaced_by, fate
+  unread_from    null, or segment and position from which the active segment cannot be read
+
+limits is part of the decision about the log. The object also has its other fields, as kafkaviz
+compaction documents them: checkpointed, first_dirty_offset, force_update_checkpoint,
+first_uncleanable_offset, held_by, first_uncleanable_segment, clean_bytes, cleanable_bytes,
+cleanable_ratio, max_compaction_delay_ms, eligible, reason.
+
+In records, segment is a base offset, and position that of the batch. value_bytes is null for a
+tombstone. replaced_by is the next offset with this key.
 
 fate is the result of a cleaning at this moment, whether the cleaner would do it or not. These stay:
 "latest"; "latest-tombstone", which gets a delete horizon; "tombstone-waits" for its delete horizon;
 "replaced-later", by a record in a segment that cannot be cleaned yet; "replaced-uncleanable" and
 "aborted-uncleanable", which are in such a segment themselves; "neither-is-dirty", if the cleaner
 takes the record and its replacement for clean. These go: "replaced", "tombstone-due" and "aborted".
-unread_from, if not null, is {segment, position} where the active segment cannot be read further.
 
 Example: kafkaviz key /var/lib/kafka/data/profiles-0 anna"""
 

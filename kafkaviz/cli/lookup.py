@@ -26,27 +26,39 @@ segments that reach above the recovery point are read in their state after a rec
 files are read in their current state, including wrong bytes. With --as-is this applies to all
 files.
 
---json prints one object: target, {offset}, {timestamp_ms} or {timestamp: its name}; kafka_version;
-partition; segments, a list of {base_offset, chosen, why}; searches, a list of {file, entries,
-warm_from_slot, section, probes: [{slot, key, lo, hi, compare, page}], slot, entry, pages}, the time
-index first, entry as {offset, position} or {timestamp_ms, offset}; scan, {from_position, reads:
-[{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms,
-segment, batch_position}; answer, {offset, timestamp_ms}. entry, scan, batch, record and answer are
-null if Kafka finds none. wrong_entries, a list of {file, slot, base_offset, why}, exists if an
-entry leads past the batch with its offset; base_offset belongs to the batch where it leads. error
-exists if Kafka answers with an exception, start_error if the next start fails before it has opened
-this log, unknown, a list of settings, if indexes were recovered with Kafka's default because the
-metadata log was not opened (--log-dirs). If kafkaviz refuses bytes that Kafka would
-read, because they are too large, the object has target, kafka_version, partition and refused, the
-reason, and the status is 2. For a single index file there
+--json prints one object; [] marks a list of objects:
+  target           {offset}, {timestamp_ms} or {timestamp: its name}
+  kafka_version    the release
+  partition        its directory
+  segments[]       base_offset, chosen, why
+  searches[]       the time index first: file, entries, warm_from_slot, section, slot, pages
+    probes[]       slot, key, lo, hi, compare, page
+    entry          offset, position; in a time index timestamp_ms, offset
+  scan             from_position
+    reads[]        position, size
+    batch          base_offset, last_offset, position
+  record           offset, timestamp_ms, segment, batch_position
+  answer           offset, timestamp_ms
+  wrong_entries[]  only if an entry leads past the batch with its offset: file, slot, base_offset
+                   (of the batch where it leads), why
+  error            only if Kafka answers with an exception
+  start_error      only if the next start fails before it has opened this log
+  unknown          a list of settings; only if indexes were recovered with Kafka's default because
+                   the metadata log was not opened (--log-dirs)
+  refused          the reason; only if kafkaviz refuses bytes that Kafka would read, because they
+                   are too large. The object then has only target, kafka_version, partition and
+                   refused, and the status is 2
+  remote           only if a part of the log is only in tiered storage or in an object store:
+                   requests, bytes, request_ms, measured_requests, modelled_ms, measured_ms
+    reads[]        segment, file, requests, bytes, measured_ms
+
+entry, scan, batch, record and answer are null if Kafka finds none. For a single index file there
 are no segments, scan and record, and answer is an entry.
 
-If a part of the log is only in tiered storage or in an object store there is remote, {reads:
-[{segment, file, requests, bytes, measured_ms}], requests, bytes, request_ms, measured_requests,
-modelled_ms, measured_ms}. For tiered storage these are the reads of a broker with an empty cache,
-one request after the other. Each takes request_ms: the mean of measured_requests measurements, or
-the given or default value if that is 0. For an object store they are the measured requests for the
-file of each step. measured_ms is null for files that were already here, and for modelled reads.
+The reads of tiered storage are those of a broker with an empty cache, one request after the other.
+Each takes request_ms: the mean of measured_requests measurements, or the given or default value if
+that is 0. For an object store they are the measured requests for the file of each step. measured_ms
+is null for files that were already here, and for modelled reads.
 
 Example: kafkaviz lookup /var/lib/kafka/data/orders-0 --offset 50000"""
 

@@ -31,11 +31,15 @@ and the status is 2.
 and log.index.size.max.bytes. Other values come from the broker directory around PATH, else they are
 Kafka's defaults.
 
---json prints one object: segments, a list of {base_offset, log_bytes, offset_entries, time_entries,
-roll_reason, files: {NAME: sha256}}; events, a list of {event, segment, file, from_position, bytes,
-why}: "truncate" for bytes that recovery cuts off. log_bytes is the size of the .log after that.
-roll_reason is inferred, and null if none can be seen. unknown, a list of settings, exists if
-Kafka's defaults are used for them because the metadata log was not read (--log-dirs).
+--json prints one object; [] marks a list of objects:
+  segments[]  base_offset, log_bytes, offset_entries, time_entries, roll_reason, files: {NAME:
+              sha256}
+  events[]    event, segment, file, from_position, bytes, why
+  unknown     a list of settings; only if Kafka's defaults are used for them because the metadata
+              log was not read (--log-dirs)
+
+An event is "truncate" for bytes that recovery cuts off. log_bytes is the size of the .log after
+that. roll_reason is inferred, and null if none can be seen.
 
 Example: kafkaviz rebuild /var/lib/kafka/data/orders-0 --out rebuilt"""
 

@@ -30,11 +30,17 @@ report is replaced.
 The content of records is left out: no byte of a .log is shown, but topic names are. --payload shows
 the last records of each topic.
 
---json prints one object after the file is written: file; bytes; sha256, of the report; directory;
-kafka_version, {assumed, because}; counts, {error, warning, info}; restart, {clean, starts,
-partial, metadata_log_missing, offline_directories}, or null if it cannot be predicted;
-recommendation, {verdict: keep|change, setting, value}, or null without batches; inputs, with
---sha256 a list of {file, bytes, sha256}, else null.
+--json prints one object after the file is written:
+  file            its path
+  bytes           its size
+  sha256          of the report
+  directory       the path of the broker
+  kafka_version   assumed, because
+  counts          the number of findings: error, warning, info
+  restart         clean, starts, partial, metadata_log_missing, offline_directories; null if the
+                  start cannot be predicted
+  recommendation  verdict (keep or change), setting, value; null without batches
+  inputs          with --sha256 a list of {file, bytes, sha256}, else null
 
 Several log directories: kafkaviz report /data/a /data/b /data/c -o broker.html
 Example: kafkaviz report /var/lib/kafka/data -o broker.html"""

@@ -43,13 +43,17 @@ a comment, marks OUT as simulated, and the page Broker shows that.
 --live appends in real time from now on, and reports each roll. Ctrl-C stops the broker with status
 0. OUT can be opened meanwhile.
 
---json prints one object: segments, a list of {base_offset, log_bytes, offset_entries, time_entries,
-roll_reason, files: {NAME: sha256}}; events, a list of {event, segment, now_ms, offset, cause,
-found, limit, incoming_bytes}: "roll" for a full segment, with the offset of the next one, the rule
-that applied, and its numbers; "close" at the end. log_bytes does not count preallocated bytes. A
-replay also has differing, a list of {file, from_position}: the indexes that differ from the copied
-ones, and the first byte that does; and unread, a list of {file, from_position, bytes, why}: the
-parts of a .log that are left out because they hold no complete batch.
+--json prints one object; [] marks a list of objects:
+  segments[]   base_offset, log_bytes (without preallocated bytes), offset_entries, time_entries,
+               roll_reason, files: {NAME: sha256}
+  events[]     event, segment, now_ms, offset, cause, found, limit, incoming_bytes
+  differing[]  of a replay, the indexes that differ from the copied ones: file, from_position (the
+               first byte that differs)
+  unread[]     of a replay, the parts of a .log that are left out because they hold no complete
+               batch: file, from_position, bytes, why
+
+An event is "roll" for a full segment, with the offset of the next one, the rule that applied, and
+its numbers, or "close" at the end.
 
 Example: kafkaviz simulate orders --out simulated --set index.interval.bytes=1024"""
 

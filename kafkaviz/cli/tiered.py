@@ -63,33 +63,47 @@ object; in the layout of Aiven's plugin, a .log above 25 MiB is written in parts
 
 Exit status: 0 no segment is lost, 1 at least one is, 2 wrong usage or a store that cannot be read.
 
---json prints one object: store; directory, or null; partitions, a list of {partition, topic_id,
-local_log_start, deleted_segments, deletion, counts, segments: [{start_offset, end_offset, bytes,
-leader_epochs: {epoch: its first offset in the segment}, place, state, segment_id, layout,
-stored_bytes, encrypted, max_timestamp_ms, metadata_events}], problems, metadata_events: {total,
-superseded}, unannounced_segments}; problems, of __remote_log_metadata; uploads, a list of
-{partition, log_directory, now_ms, leader, last_stable_offset, highest_remote_offset, counts,
-kept_bytes, kept_segments, segments: [{start_offset, end_offset, bytes, state, blocked_by, offset,
-until_ms, why}]}, for local logs; remote_retention, a list of {partition, topic_id, now_ms, enabled,
-retention_ms, retention_bytes, each {value, source}, local_bytes, remote_bytes, over_bytes,
-next_log_start, doubled_segments, segments: [{start_offset, end_offset, segment_id, bytes, state,
-until_ms, gone_ms, blocked_by, more_bytes}]}; with --roll-sizes also roll_sizes, a list of
-{partition, topic_id, bytes_per_day, stored: {layout, objects, log_share}, segment_ms, sizes:
-[{segment_bytes, rolled_bytes, fill_ms, current, time_bound, segments_per_day, objects_per_day,
-put_requests_per_day, metadata_events_per_day, objects_kept}]}. Unknown values are null.
-metadata_events counts its records about a segment, or about all segments of the partition. A record
-is superseded if a later one of the same segment replaces it, or if the segment is deleted.
-unannounced_segments is the number of segments that only keyed updates mention (KIP-1266); their
-offsets come from the store.
-The state of an upload is uploaded, ready, not-enabled, copy-disabled, active, below-log-start,
-above-last-stable-offset, copy-lag, epochs-missing, snapshot-missing, waiting, index-damaged,
-epochs-late or unknown. kept_segments are past local retention and stay only because they are not
-uploaded (KAFKA-19952).
-The state of a remote segment is log-start, time, size, retried or epochs if the next pass deletes
-it; until, behind, bytes, unlimited, other-epochs, stopped, disabled or unknown if not. local_bytes
-and remote_bytes are what retention.bytes counts. doubled_segments lists the first offsets of the
-segments that are deleted too if the pass comes before a new leader knows which offsets are copied
-(KAFKA-20732, until 4.3.1).
+--json prints one object; [] marks a list of objects:
+  store               its path
+  directory           the path of the broker, or null
+  partitions[]        partition, topic_id, local_log_start, deleted_segments, deletion, counts,
+                      problems, unannounced_segments
+    segments[]        start_offset, end_offset, bytes, leader_epochs, place, state, segment_id,
+                      layout, stored_bytes, encrypted, max_timestamp_ms, metadata_events
+    metadata_events   total, superseded
+  problems            of __remote_log_metadata
+  uploads[]           of local logs: partition, log_directory, now_ms, leader, last_stable_offset,
+                      highest_remote_offset, counts, kept_bytes, kept_segments
+    segments[]        start_offset, end_offset, bytes, state, blocked_by, offset, until_ms, why
+  remote_retention[]  partition, topic_id, now_ms, local_bytes, remote_bytes, over_bytes,
+                      next_log_start, doubled_segments; and each as {value, source} enabled,
+                      retention_ms, retention_bytes
+    segments[]        start_offset, end_offset, segment_id, bytes, state, until_ms, gone_ms,
+                      blocked_by, more_bytes
+  roll_sizes[]        with --roll-sizes: partition, topic_id, bytes_per_day, segment_ms
+    stored            layout, objects, log_share
+    sizes[]           segment_bytes, rolled_bytes, fill_ms, current, time_bound, segments_per_day,
+                      objects_per_day, put_requests_per_day, metadata_events_per_day, objects_kept
+
+Unknown values are null. Some of the others:
+  doubled_segments      the first offsets of the segments that are deleted too if the pass comes
+                        before a new leader knows which offsets are copied (KAFKA-20732, until
+                        4.3.1)
+  kept_segments         past local retention, and still here only because they are not uploaded
+                        (KAFKA-19952)
+  leader_epochs         {epoch: its first offset in the segment}
+  local_bytes           with remote_bytes, the bytes that retention.bytes counts
+  metadata_events       the records of __remote_log_metadata about a segment, or about all segments
+                        of the partition. A record is superseded if a later one of the same segment
+                        replaces it, or if the segment is deleted
+  state                 of an upload: uploaded, ready, not-enabled, copy-disabled, active,
+                        below-log-start, above-last-stable-offset, copy-lag, epochs-missing,
+                        snapshot-missing, waiting, index-damaged, epochs-late or unknown. Of a
+                        remote segment: log-start, time, size, retried or epochs if the next pass
+                        deletes it; until, behind, bytes, unlimited, other-epochs, stopped, disabled
+                        or unknown if not
+  unannounced_segments  the number of segments that only keyed updates mention (KIP-1266); their
+                        offsets come from the store
 
 Example: kafkaviz tiered /var/lib/kafka/data --tiered /mnt/kafka-tiered-storage"""
 

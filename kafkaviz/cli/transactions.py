@@ -41,19 +41,42 @@ other one; --all adds their last transactions.
 the .txnindex entries that it reads to find aborted transactions, and the batches that the consumer
 skips.
 
---json prints one object: directory; partitions, a list of {partition, log_start_offset, log_end,
-last_stable_offset, held_by, hold, transactions, counts: {committed, aborted, open}, markers_alone,
-may_go_on, problem}; and with --fetch also fetch. hold says what is known about held_by: {verdict:
-ongoing|overdue|ending|hanging|absent|unknown, open_ms, coordinator_state, timeout_ms,
-coordinator_start_ms, until_ms}; open_ms ends at the newest time in the directories. A transaction
-is {producer_id, producer_epoch, transactional_id, first_offset, last_offset, outcome:
-committed|aborted|open, start_ms, end_ms, marker_offset, begins_before_log}. The open ones and the
-last 10000 others are listed; counts has all. start_ms is the time of the first batch that is here.
-begins_before_log is null if nothing shows whether the transaction began below the log start.
-markers_alone counts markers whose records are all gone. may_go_on is true if the active segment is
-not here: an open transaction may have ended, and last_stable_offset and held_by are null. problem
-says why some of this is unknown or wrong: a .log or a .txnindex could not be read to its end, there
-is no .log, or a start of the broker would cut the log.
+--json prints one object; [] marks a list of objects:
+  directory         the path
+  partitions[]      partition, log_start_offset, log_end, last_stable_offset, held_by (a transaction
+                    or null), markers_alone, may_go_on, problem
+    hold            what is known about held_by: verdict, open_ms, coordinator_state, timeout_ms,
+                    coordinator_start_ms, until_ms
+    transactions[]  the open ones and the last 10000 others: producer_id, producer_epoch,
+                    transactional_id, first_offset, last_offset, outcome, start_ms, end_ms,
+                    marker_offset, begins_before_log
+    counts          of all transactions: committed, aborted, open
+  fetch             only with --fetch: partition, offset, log_start_offset, log_end,
+                    last_stable_offset, segment_base_offset, position, size_bytes, end,
+                    upper_bound_offset, bound_source, bound_slot, step_count, batch_count,
+                    may_go_on, next_offset, error
+    steps[]         the last 1000 of step_count: segment_base_offset, slot, producer_id,
+                    first_offset, last_offset, last_stable_offset, decision, ends_search
+    returned[]      producer_id, first_offset
+    batches[]       the first 10000 of batch_count: base_offset, first_offset, last_offset,
+                    position, size_bytes, producer_id, is_transactional, fate, newly_aborted, ends
+
+Some of these values:
+  begins_before_log  null if nothing shows whether the transaction began below the log start
+  bound_source       index-entry, next-segment or log-end
+  decision           returned, ended-before or begins-after
+  end                max-bytes, segment-end or last-stable-offset
+  fate               delivered, aborted or control
+  first_offset       of a batch: above its base_offset if it begins below the fetch offset
+  markers_alone      the number of markers whose records are all gone
+  may_go_on          true if the active segment is not here: an open transaction may have ended, and
+                     last_stable_offset and held_by are null
+  open_ms            ends at the newest time in the directories
+  outcome            committed, aborted or open
+  problem            why some of this is unknown or wrong: a .log or a .txnindex could not be read
+                     to its end, there is no .log, or a start of the broker would cut the log
+  start_ms           the time of the first batch that is here
+  verdict            ongoing, overdue, ending, hanging, absent or unknown
 
 The log end and the last stable offset are those after the next start of the broker, as if every
 record were replicated: the high watermark, which may be lower, is not taken into account. It is in
@@ -61,16 +84,6 @@ the last_stable_offset of `kafkaviz tiered --json`.
 
 Exit status: 0, even if some partitions have a problem; 2 wrong usage, a fetch that is refused, or
 no partition with a .log.
-
-fetch is {partition, offset, log_start_offset, log_end, last_stable_offset, segment_base_offset,
-position, size_bytes, end: max-bytes|segment-end|last-stable-offset, upper_bound_offset,
-bound_source: index-entry|next-segment|log-end, bound_slot, steps: [{segment_base_offset, slot,
-producer_id, first_offset, last_offset, last_stable_offset, decision: returned|ended-before|
-begins-after, ends_search}], step_count, returned: [{producer_id, first_offset}], batches:
-[{base_offset, first_offset, last_offset, position, size_bytes, producer_id, is_transactional, fate:
-delivered|aborted|control, newly_aborted, ends}], batch_count, may_go_on, next_offset, error}. The
-first_offset of a batch is above its base_offset if it begins below the fetch offset. The last 1000
-steps and the first 10000 batches are listed.
 
 Example: kafkaviz transactions /var/lib/kafka/data/payments-0 --fetch 300"""
 

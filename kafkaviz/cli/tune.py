@@ -56,60 +56,99 @@ p99, or the budget if that is smaller; or 1 % of the log. Otherwise the answer i
 --what-if appends the batches again, without their payload, with other settings, and shows segments,
 rolls by cause, indexes and maps.
 
---json prints one object: answer, {sentence, part: batches|codec|index or null, topic, saved_bytes};
-batches and codec, null for a workload and for a broker, whose topics have them: {verdict, settings,
-saving: {low_bytes, high_bytes, low_share, high_share}, because, reasons: [{code, ...}], certainty:
-exact|sampled|inferred, ...}, where batches has settings {linger.ms, batch.size}, is_up_to,
-batches_before, batches_low, batches_high, index_entries_before, index_entries_after,
-headers_before, headers_after, latency_ms, producer_memory_bytes; today and producers, of all and of
-each producer id, {producer_id, batches, records, stored_bytes, header_bytes,
-records_per_batch_mean, records_per_batch_p50, records_per_batch_p90, records_per_batch_max,
-batch_bytes_mean, batch_bytes_p50, batch_bytes_max, codecs: [{codec, share}]}; and merges, a list of
-{linger_ms, batch_bytes, low, high: {batches, records, plain_bytes, log_bytes, header_bytes,
-index_entries, headers_mean}}, for the sampled batches; and codec has settings {compression.type},
-codec_before, codec_after, batch_bytes, ratio_before, ratio_after, pack_us_per_mib_before,
-pack_us_per_mib_after, unpack_us_per_mib_before, unpack_us_per_mib_after; records, the extent of the
-sample, {log_bytes, window_bytes, stored_bytes, plain_bytes, batches, records, windows, is_whole,
-skipped}; and packed, a list of {codec, level, batch_bytes, batches, blocks, plain_bytes,
-packed_bytes, ratio, ratio_low, ratio_high, pack_us_per_mib, unpack_us_per_mib}; sample,
-{sampled_bytes, log_bytes, windows, segments: those with a window, is_whole} or null for a workload;
-if it is not whole, counts are estimated; current, {index.interval.bytes, interval_source,
-segment.bytes, segment.index.bytes, segment.ms, tiered, per_append, inferred, unknown: the settings
-that are only in the metadata log, which was not opened; their values here are inferred or Kafka's
-defaults, replayed and on_disk: {offset_entries, time_entries}, and the columns of sweep and the
-prices at that interval}; sweep, a list of {interval_bytes, entries, index_bytes, headers_mean,
-headers_p50, headers_p90, headers_p99, headers_max, skipped_bytes_mean}; index_size_sweep, the
-effect of each segment.index.bytes at today's interval, with the log's batches appended repeatedly
-until segments close: a list of {segment_index_bytes, offset_slots, usable_time_slots, segments,
-rolls, segment_log_bytes, rolls_per_gib, rolls_per_day, offset_entries, time_entries, headers_mean;
-for searches in such an index warm_tail_probes, warm_tail_pages, warm_mean_probes, warm_mean_pages
-and, up to Kafka 2.0, plain_tail_probes, plain_tail_pages, plain_mean_probes, plain_mean_pages;
-cold_index_reads, mean_us, cold_mean_us}, null for a broker or a single .log; recommendation,
-{verdict: keep|change, today_known, setting, value, because, reasons: [{code, ...}], considered,
-meets_budgets, gain: {p99_us, mean_us, index_share, blocks}, not_fixed, proposed, command, reaches};
-source, {kind: partition|topic|broker|log|workload, name, log_bytes, batches, segments, partitions,
-batch_bytes_mean, batch_bytes_least, single_record_share, bytes_per_s}; kafka_version, {assumed,
-because}; budgets, {p99_us, index_share}; costs, {header_us, first_us, storage, read_us, modelled,
-calibrated}; limits, {binding, and the .log at which each ends a segment, segment_bytes,
-segment_ms_bytes, offset_full_bytes, time_full_bytes; least_index_bytes, safe_index_bytes};
-footprint, {segments, files, maps, stale_maps, maps_left, index_bytes, preallocated_bytes,
-apparent_bytes, allocated_bytes, resident_bytes}; segment_size, the advice on segment.bytes:
-{verdict, setting, value, because, code, today, considered, changing, command}, where today and
-considered are {segment_bytes, ended_bytes, overshoot_bytes, active_bytes, recovered_bytes, maps},
-each number but the first two as {value, basis: exact|inferred|modelled}; tiered,
-{cached_segments_now, cached_segments_other, carried_share_now, carried_share_other} or null; for a
-broker topics, the one that saves most first, a list of {topic, saved_bytes, changes, batches,
-codec, verdict, value, because, unknown, ...}, and metadata_left_out; unused_left_out, paths of
-segments; problems, a list of {path, message}; with --what-if what_if, {today, changed: {segments,
-rolls, log_bytes, offset_entries, time_entries, index_bytes, maps, files}}. A range is {low,
-typical, high}; prices are mean_us, p99_us, cold_mean_us, cold_reads_mean, cold_index_reads,
-index_share, by_target, {base_offset, every_offset, timestamp: {headers_mean, headers_p50,
-headers_p90, headers_p99, headers_max, skipped_bytes_mean}} and price_us, the µs that a mean lookup
-gains per MB of index per GiB of log at that interval. Values in reasons: interval, entries, of,
-is_default, least_batch_bytes, most_bytes, missed, from, to, least_us, append_bytes, changing,
-topics, linger_ms, share, records_per_batch, windows, low, high, before, after, best; entries and
-headers_p99 of the index on disk, with entries_replayed and headers_p99_replayed if the replay
-differs from it.
+--json prints one object; [] marks a list of objects:
+  answer               sentence, part (batches, codec, index or null), topic, saved_bytes
+  batches              the advice on linger.ms and batch.size: verdict, because, certainty,
+                       is_up_to, batches_before, batches_low, batches_high, index_entries_before,
+                       index_entries_after, headers_before, headers_after, latency_ms,
+                       producer_memory_bytes; null for a workload, and for a broker, whose topics
+                       have it
+    settings           linger.ms, batch.size
+    saving             low_bytes, high_bytes, low_share, high_share
+    reasons[]          code, and the values named below
+    today              all producers together, with the keys of producers
+    producers[]        producer_id, batches, records, stored_bytes, header_bytes,
+                       records_per_batch_mean, records_per_batch_p50, records_per_batch_p90,
+                       records_per_batch_max, batch_bytes_mean, batch_bytes_p50, batch_bytes_max
+      codecs[]         codec, share
+    merges[]           for the sampled batches: linger_ms, batch_bytes
+      low, high        batches, records, plain_bytes, log_bytes, header_bytes, index_entries,
+                       headers_mean
+  codec                the advice on compression.type: verdict, because, certainty, codec_before,
+                       codec_after, batch_bytes, ratio_before, ratio_after, pack_us_per_mib_before,
+                       pack_us_per_mib_after, unpack_us_per_mib_before, unpack_us_per_mib_after;
+                       saving, reasons and null as in batches
+    settings           compression.type
+    records            the extent of the sample: log_bytes, window_bytes, stored_bytes, plain_bytes,
+                       batches, records, windows, is_whole, skipped
+    packed[]           codec, level, batch_bytes, batches, blocks, plain_bytes, packed_bytes, ratio,
+                       ratio_low, ratio_high, pack_us_per_mib, unpack_us_per_mib
+  source               kind, name, log_bytes, batches, segments, partitions, batch_bytes_mean,
+                       batch_bytes_least, single_record_share, bytes_per_s
+  kafka_version        assumed, because
+  sample               sampled_bytes, log_bytes, windows, segments (those with a window), is_whole;
+                       null for a workload
+  current              index.interval.bytes, interval_source, segment.bytes, segment.index.bytes,
+                       segment.ms, tiered, per_append, inferred, unknown; and at that interval the
+                       keys of sweep and the prices
+    replayed, on_disk  offset_entries, time_entries
+  sweep[]              interval_bytes, entries, index_bytes, headers_mean, headers_p50, headers_p90,
+                       headers_p99, headers_max, skipped_bytes_mean
+  index_size_sweep[]   each segment.index.bytes at today's interval, with the log's batches appended
+                       repeatedly until segments close: segment_index_bytes, offset_slots,
+                       usable_time_slots, segments, rolls, segment_log_bytes, rolls_per_gib,
+                       rolls_per_day, offset_entries, time_entries, headers_mean, cold_index_reads,
+                       mean_us, cold_mean_us; for searches in such an index warm_tail_probes,
+                       warm_tail_pages, warm_mean_probes, warm_mean_pages; and up to Kafka 2.0
+                       plain_tail_probes, plain_tail_pages, plain_mean_probes, plain_mean_pages.
+                       Null for a broker or a single .log
+  recommendation       verdict, today_known, setting, value, because, considered, meets_budgets,
+                       not_fixed, command, reaches
+    reasons[]          code, and the values named below
+    gain               p99_us, mean_us, index_share, blocks
+    proposed           the keys of sweep and the prices
+  budgets              p99_us, index_share
+  costs                header_us, first_us, storage, read_us, modelled, calibrated
+  limits               binding, least_index_bytes, safe_index_bytes; and the .log at which each
+                       limit ends a segment: segment_bytes, segment_ms_bytes, offset_full_bytes,
+                       time_full_bytes
+  footprint            segments, files, maps, stale_maps, maps_left, index_bytes,
+                       preallocated_bytes, apparent_bytes, allocated_bytes, resident_bytes
+  tiered               cached_segments_now, cached_segments_other, carried_share_now,
+                       carried_share_other; or null
+  segment_size         the advice on segment.bytes: verdict, setting, value, because, code,
+                       changing, command
+    today, considered  segment_bytes and ended_bytes; and each as {value, basis} overshoot_bytes,
+                       active_bytes, recovered_bytes, maps
+  topics[]             of a broker, the one that saves most first: topic, saved_bytes, changes,
+                       batches, codec, verdict, value, because, unknown, ...
+  metadata_left_out    of a broker: true if the metadata log was left out
+  unused_left_out      paths of segments
+  problems[]           path, message
+  what_if              with --what-if
+    today, changed     segments, rolls, log_bytes, offset_entries, time_entries, index_bytes, maps,
+                       files
+
+Some of these values:
+  basis      exact, inferred or modelled
+  certainty  exact, sampled or inferred
+  is_whole   if it is false, the counts of the whole log are estimated
+  kind       partition, topic, broker, log or workload
+  mean_us    a range, {low, typical, high}; so are cold_mean_us, header_us, first_us, read_us,
+             p99_us except in budgets, and index_share in gain
+  prices     mean_us, p99_us, cold_mean_us, cold_reads_mean, cold_index_reads, index_share,
+             by_target, price_us. by_target has base_offset, every_offset and timestamp, each with
+             headers_mean, headers_p50, headers_p90, headers_p99, headers_max, skipped_bytes_mean.
+             price_us is the µs that a mean lookup gains per MB of index per GiB of log at that
+             interval
+  unknown    the settings that are only in the metadata log, which was not opened; their values here
+             are inferred or Kafka's defaults
+  verdict    keep or change
+
+Values in reasons: interval, entries, of, is_default, least_batch_bytes, most_bytes, missed, from,
+to, least_us, append_bytes, changing, topics, linger_ms, share, records_per_batch, windows, low,
+high, before, after, best; entries and headers_p99 of the index on disk, with entries_replayed and
+headers_p99_replayed if the replay differs from it.
 
 Example: kafkaviz tune /var/lib/kafka/data/orders-0 --budget p99=25us"""
 
