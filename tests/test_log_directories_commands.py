@@ -13,8 +13,8 @@ NAMES = ("disk-a", "disk-b", "disk-c")
 QUICKLY = ("--seconds", "0")  # no time for samples of batches and codecs
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
-    """The JSON object that a command prints."""
+def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
+    """Runs a command with --json and returns the object that it prints."""
     main([*arguments, "--json"])
     return json.loads(capsys.readouterr().out)
 
@@ -36,9 +36,9 @@ def moved(disks: Path, folder: Path) -> Path:
 @pytest.mark.slow
 def test_check_says_the_same_of_folder_archive_and_paths(disks, capsys):
     """But for the paths."""
-    by_folder = said(capsys, "check", str(disks))
-    by_archive = said(capsys, "check", str(ARCHIVE))
-    by_paths = said(capsys, "check", *(str(disks / name) for name in NAMES))
+    by_folder = run_json(capsys, "check", str(disks))
+    by_archive = run_json(capsys, "check", str(ARCHIVE))
+    by_paths = run_json(capsys, "check", *(str(disks / name) for name in NAMES))
     assert without_places(by_folder) == without_places(by_archive) == without_places(by_paths)
     assert by_folder["directory"] == str(disks)
     assert by_paths["directory"] == ", ".join(str(disks / name) for name in NAMES)
@@ -88,10 +88,10 @@ def test_the_text_has_a_part_for_each_directory(disks, tmp_path, capsys):
 def test_tune_and_report_take_all_directories(disks, tmp_path, capsys):
     """The metadata log has the intervals, in another directory than most logs."""
     paths = [str(disks / name) for name in ("disk-c", "disk-a")]
-    source = said(capsys, "tune", *paths, *QUICKLY)["source"]
+    source = run_json(capsys, "tune", *paths, *QUICKLY)["source"]
     assert source["kind"] == "broker"
     out = tmp_path / "broker.html"
-    report = said(capsys, "report", *paths, "-o", str(out), "--sha256")
+    report = run_json(capsys, "report", *paths, "-o", str(out), "--sha256")
     assert report["directory"] == ", ".join(paths) and report["restart"]["starts"]
     files = {digest["file"].split("/")[0] for digest in report["inputs"]}
     assert files == {"disk-c", "disk-a"} and out.stat().st_size > 10_000
@@ -100,11 +100,11 @@ def test_tune_and_report_take_all_directories(disks, tmp_path, capsys):
 def test_rebuild_says_that_an_interval_is_assumed(disks, tmp_path, capsys):
     partition = str(disks / "disk-b" / "audit-1")
     assert main(["rebuild", partition, "--out", str(tmp_path / "out")]) == 0
-    said = capsys.readouterr()
+    printed = capsys.readouterr()
     words = (
         "unknown: the metadata log is not in an opened log directory; Kafka's default is assumed"
     )
-    assert words in " ".join((said.out + said.err).split())
+    assert words in " ".join((printed.out + printed.err).split())
     assert main(["rebuild", partition, "--out", str(tmp_path / "out"), "--json"]) == 0
     unknown = json.loads(capsys.readouterr().out)["unknown"]
     assert unknown == ["index.interval.bytes", "segment.index.bytes"]
@@ -129,12 +129,12 @@ def test_a_single_log_is_read_by_its_directory(disks, tmp_path, capsys, name, in
     if name == "moved":
         folder = moved(disks, tmp_path)
     log = folder / f"{0:020d}.log"
-    one, whole = (said(capsys, "check", str(path)) for path in (log, folder))
+    one, whole = (run_json(capsys, "check", str(path)) for path in (log, folder))
     assert one["kafka_version"] == whole["kafka_version"]
     assert one["restart"]["clean"] is False and one["counts"] == whole["counts"]
     retention = {side["retention"][0]["retention_ms"]["value"] for side in (one, whole)}
     assert retention == ({86_400_000} if interval else {None})
-    current = said(capsys, "tune", str(log), *QUICKLY)["current"]
+    current = run_json(capsys, "tune", str(log), *QUICKLY)["current"]
     assert (current["unknown"] == []) == bool(interval)
     assert main(["rebuild", str(log), "--out", str(tmp_path / "out")]) == 0
     words = capsys.readouterr()
@@ -148,7 +148,7 @@ def test_a_closed_segment_is_not_said_to_be_the_end(clean, capsys):
     """Checkpoints beyond it are of later segments; its producers' snapshot is at its end."""
     logs = sorted((clean / "payments-0").glob("*.log"))
     for log in logs[:2]:
-        codes = {item["code"] for item in said(capsys, "check", str(log))["findings"]}
+        codes = {item["code"] for item in run_json(capsys, "check", str(log))["findings"]}
         assert not codes & {"recovery-point-beyond-end", "snapshot-missing", "partition-stray"}
 
 
@@ -156,18 +156,18 @@ def test_other_log_directories_show_the_settings_of_a_partition(disks, tmp_path,
     """--log-dirs of lookup, rebuild and a replay: as if the metadata log were in its directory."""
     folder = moved(disks, tmp_path)
     others = ["--log-dirs", f"{disks / 'disk-a'},{disks / 'disk-c'}"]
-    alone = said(capsys, "lookup", str(folder), "--offset", "7600")
-    together = said(capsys, "lookup", str(folder), "--offset", "7600", *others)
-    beside = said(capsys, "lookup", str(disks / "disk-a" / "orders-2"), "--offset", "7600")
+    alone = run_json(capsys, "lookup", str(folder), "--offset", "7600")
+    together = run_json(capsys, "lookup", str(folder), "--offset", "7600", *others)
+    beside = run_json(capsys, "lookup", str(disks / "disk-a" / "orders-2"), "--offset", "7600")
     assert alone["unknown"] == ["index.interval.bytes"] and together == beside
     assert alone["searches"] != beside["searches"] and alone["answer"] == beside["answer"]
     files, counts = [], []
     inputs = [str(folder), *others], [str(disks / "disk-a" / "orders-2")], [str(folder)]
     for number, arguments in enumerate(inputs):
         out = tmp_path / str(number)
-        segments = said(capsys, "rebuild", *arguments, "--out", f"{out}-built")["segments"]
+        segments = run_json(capsys, "rebuild", *arguments, "--out", f"{out}-built")["segments"]
         files.append([segment["files"] for segment in segments])
-        replayed = said(capsys, "simulate", "--replay", *arguments, "--out", f"{out}-replayed")
+        replayed = run_json(capsys, "simulate", "--replay", *arguments, "--out", f"{out}-replayed")
         counts.append(replayed["segments"][0]["offset_entries"])
     assert files[0] == files[1] != files[2]
     assert counts[0] == counts[1] > counts[2]
@@ -182,7 +182,7 @@ def test_log_dirs_of_another_broker_are_refused(disks, capsys):
 def test_a_partition_below_a_directory_of_an_archive_is_one(disks, capsys):
     """By its path in the archive: no broker whose default interval would be asked for."""
     folder, packed = (
-        said(capsys, "tune", str(path / "disk-a" / "orders-2"), *QUICKLY)
+        run_json(capsys, "tune", str(path / "disk-a" / "orders-2"), *QUICKLY)
         for path in (disks, ARCHIVE)
     )
     assert packed["source"]["kind"] == "partition"

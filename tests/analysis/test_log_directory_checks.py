@@ -24,7 +24,9 @@ from tests.kafka.starts import BASES, FIELD_CASES, unpack
 from tests.support.brokers import copy_partitions
 from tests.support.findings import only
 
-SAID = json.loads(gzip.decompress((DATA / "kafka-4.4.0-jbod-killed-excerpt.json.gz").read_bytes()))
+BROKER_ANSWERS = json.loads(
+    gzip.decompress((DATA / "kafka-4.4.0-jbod-killed-excerpt.json.gz").read_bytes())
+)
 META = "meta.properties"
 IDS = {"disk-a": "iD0FVc_pQYqLQWgvqd5A0A", "disk-b": "24qKyEclmQSMSvllyEGXcQ"}
 PROPERTIES = "server.properties"
@@ -104,7 +106,7 @@ def test_the_start_leaves_what_the_broker_left(disks):
         if step.partition != "__cluster_metadata-0"
     }
     assert len(sizes) >= 10
-    assert sizes == {path: SAID["restarted"][path][0] for path in sizes}
+    assert sizes == {path: BROKER_ANSWERS["restarted"][path][0] for path in sizes}
     assert not any(step.action == "truncate" for step in restart.steps)
     deleted = {step.partition for step in restart.steps if step.cause == "directory-deleted"}
     assert deleted == {"audit-1.6cc06efbdb714520b4200e29fa6d338b-delete"}
@@ -202,7 +204,7 @@ def test_a_registered_directory_that_was_not_opened(disks):
         for finding in health.findings
         if finding.code == "log-directory-missing"
     }
-    assert counts[IDS["disk-b"]] == len(SAID["log_dirs"]["disk-b"])
+    assert counts[IDS["disk-b"]] == len(BROKER_ANSWERS["log_dirs"]["disk-b"])
 
 
 def test_a_partition_in_two_directories(folder):

@@ -74,10 +74,10 @@ def log_directories(folder: Path, out: Path) -> None:
 
 def log_directory_answers(folder: Path, expected: Path) -> dict:
     """Returns the broker's answers about its log directories, and its files after the start."""
-    said = json.loads((expected / f"{JBOD}.expected" / "log-dirs.json").read_text())
+    log_dirs = json.loads((expected / f"{JBOD}.expected" / "log-dirs.json").read_text())
     sizes = {
         directory["logDir"]: {one["partition"]: one["size"] for one in directory["partitions"]}
-        for directory in said["brokers"][0]["logDirs"]
+        for directory in log_dirs["brokers"][0]["logDirs"]
     }
     configs: dict[str, dict[str, str]] = {}
     for line in (expected / f"{JBOD}.expected" / "topic-configs.txt").read_text().splitlines():
@@ -140,8 +140,8 @@ if __name__ == "__main__":
     for name in TAKEN:
         directory(directories, name, out / f"{name}-excerpt.tar.gz")
     log_directories(directories, out / f"{JBOD}-excerpt.tar.xz")
-    said = json.dumps(log_directory_answers(directories, expected), sort_keys=True)
-    (out / f"{JBOD}-excerpt.json.gz").write_bytes(gzip.compress(said.encode(), mtime=0))
+    answers = json.dumps(log_directory_answers(directories, expected), sort_keys=True)
+    (out / f"{JBOD}-excerpt.json.gz").write_bytes(gzip.compress(answers.encode(), mtime=0))
     failed = of_the_failed_start(expected / "kafka-4.3.1-unstartable.expected")
     (out / "kafka-4.3.1-unstartable.start-error.txt").write_text("\n".join(failed) + "\n")
     asked = answers(expected / "kafka-4.4.0-killed-restarted.expected", "tickets-any")

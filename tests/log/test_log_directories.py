@@ -15,7 +15,9 @@ from kafkaviz.messages import message
 from tests.conftest import DATA, REPLICAS
 
 ARCHIVE = DATA / "kafka-4.4.0-jbod-killed-excerpt.tar.xz"
-SAID = json.loads(gzip.decompress((DATA / "kafka-4.4.0-jbod-killed-excerpt.json.gz").read_bytes()))
+BROKER_ANSWERS = json.loads(
+    gzip.decompress((DATA / "kafka-4.4.0-jbod-killed-excerpt.json.gz").read_bytes())
+)
 NAMES = ("disk-a", "disk-b", "disk-c")
 UNKNOWN = message("setting_source.metadata_log_elsewhere")
 
@@ -55,11 +57,11 @@ def test_directories_and_sizes_are_those_that_kafka_says(disks):
         if partition.state == "current" and partition.topic != "__cluster_metadata":
             directory = broker.directory_of(partition).path.name
             sizes.setdefault(directory, {})[partition.directory] = partition.live_log_bytes
-    assert sizes.keys() == SAID["log_dirs"].keys()
+    assert sizes.keys() == BROKER_ANSWERS["log_dirs"].keys()
     untouched = ("payments-0", "payments-1", "payments-2", "profiles-0", "profiles-1")
     for directory, partitions in sizes.items():
         for name, size_bytes in partitions.items():
-            asked_bytes = SAID["log_dirs"][directory][name]
+            asked_bytes = BROKER_ANSWERS["log_dirs"][directory][name]
             # asked before the kill: more was written to the others since
             assert size_bytes == asked_bytes if name in untouched else size_bytes >= asked_bytes
 
@@ -69,7 +71,7 @@ def test_settings_are_those_that_kafka_says(disks):
     settings = open_settings(reference, assume_release(reference).release)
     assert assume_release(reference).release == (4, 4, 0)
     compared = 0
-    for topic, texts in SAID["configs"].items():
+    for topic, texts in BROKER_ANSWERS["configs"].items():
         for name, setting in settings.topic_settings(topic).items():
             if name in texts:
                 expected = TOPIC_SETTINGS[name].parse(texts[name], (4, 4, 0), within_limits=False)

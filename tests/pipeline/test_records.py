@@ -25,25 +25,25 @@ START_MS = whole_logs.START_MS
 
 
 def rows_in(
-    data: bytes, wish: RecordSelection = EVERYTHING, rows: Sequence[int] | None = None
+    data: bytes, selection: RecordSelection = EVERYTHING, rows: Sequence[int] | None = None
 ) -> tuple[list[dict], list[UnreadableBatch]]:
     read, (batches, _) = reader(data), walk(data)
-    read_rows, troubles = [], []
-    for columns in records(read, batches if rows is None else batches[list(rows)], wish):
+    read_rows, unreadable = [], []
+    for columns in records(read, batches if rows is None else batches[list(rows)], selection):
         if isinstance(columns, UnreadableBatch):
-            troubles.append(columns)
+            unreadable.append(columns)
         else:
             read_rows += pa.table(
                 {name: pa.array(column) for name, column in columns.items()}
             ).to_pylist()
-    return read_rows, troubles
+    return read_rows, unreadable
 
 
 def twin(data: bytes) -> tuple[list[dict], list[int]]:
     """Reads a log batch by batch; a batch with a fault, or a wrong checksum of its own or inside,
     gives its position alone.
     """
-    read_rows, troubles = [], []
+    read_rows, unreadable = [], []
     for row in walk(data)[0]:
         position = int(row["position"])
         batch_bytes = data[position : position + int(row["size_bytes"])]
@@ -53,7 +53,7 @@ def twin(data: bytes) -> tuple[list[dict], list[int]]:
             or not batch_records.is_crc_valid(batch_bytes)
             or any(record.is_valid is False for record in parsed)
         ):
-            troubles.append(position)
+            unreadable.append(position)
             continue
         for parsed_record in parsed:
             key, value = parsed_record.key, parsed_record.value
@@ -72,13 +72,13 @@ def twin(data: bytes) -> tuple[list[dict], list[int]]:
                     "headers": headers,
                 }
             )
-    return read_rows, troubles
+    return read_rows, unreadable
 
 
 def assert_as_twin(data: bytes) -> int:
-    read_rows, troubles = rows_in(data)
+    read_rows, unreadable = rows_in(data)
     expected, broken = twin(data)
-    assert read_rows == expected and [trouble.position for trouble in troubles] == broken
+    assert read_rows == expected and [batch.position for batch in unreadable] == broken
     return len(read_rows)
 
 
@@ -146,7 +146,7 @@ def test_limits_leave_out_the_rest():
         for number in range(20)
     )
     everything, _ = rows_in(data)
-    wish = RecordSelection(
+    selection = RecordSelection(
         NumberRange(35, 120), NumberRange(START_MS + 8, START_MS + 12), payload=True
     )
     expected = [
@@ -154,8 +154,8 @@ def test_limits_leave_out_the_rest():
         for row in everything
         if 35 <= row["offset"] <= 120 and START_MS + 8 <= row["timestamp_ms"] <= START_MS + 12
     ]
-    assert rows_in(data, wish)[0] == expected and len(expected) > 10
-    (short, _) = rows_in(data, RecordSelection(wish.offsets, wish.times_ms))
+    assert rows_in(data, selection)[0] == expected and len(expected) > 10
+    (short, _) = rows_in(data, RecordSelection(selection.offsets, selection.times_ms))
     assert short == [
         {name: value for name, value in row.items() if name not in ("key", "value", "headers")}
         for row in expected

@@ -20,7 +20,9 @@ from tests.analysis.comparison.logs import batch_bytes, write_partition
 from tests.conftest import DATA
 
 NAMES = ("disk-a", "disk-b", "disk-c")
-SAID = json.loads(gzip.decompress((DATA / "kafka-4.4.0-jbod-killed-excerpt.json.gz").read_bytes()))
+BROKER_ANSWERS = json.loads(
+    gzip.decompress((DATA / "kafka-4.4.0-jbod-killed-excerpt.json.gz").read_bytes())
+)
 INTERVAL = "index.interval.bytes"
 
 
@@ -71,10 +73,10 @@ def test_each_side_knows_the_interval_of_its_topics(disks):
         item["partition"]: item["index_interval_bytes"]
         for item in to_json_object(comparison)["partitions"]
     }
-    assert len({topic_of(name) for name in intervals} & SAID["configs"].keys()) > 3
+    assert len({topic_of(name) for name in intervals} & BROKER_ANSWERS["configs"].keys()) > 3
     for name, both in intervals.items():
-        said = SAID["configs"].get(topic_of(name), {INTERVAL: "4096"})[INTERVAL]
-        assert {both[which]["value"] for which in "ab"} == {int(said)}
+        interval = BROKER_ANSWERS["configs"].get(topic_of(name), {INTERVAL: "4096"})[INTERVAL]
+        assert {both[which]["value"] for which in "ab"} == {int(interval)}
     assert "ConfigRecord" in intervals["orders-2"]["a"]["source"]
     assert comparison.sources == (", ".join(map(str, side)), str(disks))
 
@@ -84,12 +86,12 @@ def test_a_killed_broker_and_the_same_restarted(shared):
     """The start went as predicted, except for directories whose minute before deletion was not
     over. The interval is that of topic-configs.txt.
     """
-    said: dict[str, int] = {}
+    configured_intervals: dict[str, int] = {}
     expected = unpack_if_archive(shared / "data" / "kafka-4.4.0-jbod-killed.expected.tar.gz")
     (configs,) = expected.rglob("topic-configs.txt")
     text = configs.read_text()
     for part in text.split("All configs for topic ")[1:]:
-        said[part.split(" ")[0]] = int(re.search(rf"{INTERVAL}=(\d+)", part)[1])
+        configured_intervals[part.split(" ")[0]] = int(re.search(rf"{INTERVAL}=(\d+)", part)[1])
     archives = [
         shared / "data" / f"kafka-4.4.0-jbod-{name}.tar.gz" for name in ("killed", "restarted")
     ]
@@ -98,7 +100,7 @@ def test_a_killed_broker_and_the_same_restarted(shared):
     for pair in (archives, folders, paths):
         comparison = compare(*pair)
         for partition in comparison.partitions:
-            expected_interval = said.get(topic_of(partition.partition), 4096)
+            expected_interval = configured_intervals.get(topic_of(partition.partition), 4096)
             found = {setting.value for setting in partition.interval_settings}
             for index in partition.indexes:
                 for bounds in index.intervals or ():
