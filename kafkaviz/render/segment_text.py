@@ -10,6 +10,7 @@ from kafkaviz.analysis.overview import InactiveSegment, distinct_marks
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import Aim
 from kafkaviz.analysis.segment.selection import NoRowReason, Selection, offsets
+from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.render.sentences import join_comma, join_each_and, join_semicolon, join_sentences
 
@@ -149,12 +150,13 @@ def _index_absent_text(anatomy: Anatomy) -> str:
 
 
 def _index_cut_text(anatomy: Anatomy) -> str:
-    for index, key, size_bytes in (
-        (anatomy.index, "segment.index_cut", 8),
-        (anatomy.times, "segment.times_cut", 12),
+    for index, key, layout in (
+        (anatomy.index, "segment.index_cut", offset_index),
+        (anatomy.times, "segment.times_cut", time_index),
     ):
         if index.trailing_bytes:
             slot = units.format_count(index.slots - 1)
+            size_bytes = layout.ENTRY.itemsize
             return say(key, left=index.trailing_bytes, size=size_bytes, slot=slot)
     return ""
 

@@ -15,6 +15,7 @@ import numpy as np
 from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation, pair
 from kafkaviz.analysis.inferred_settings import IntervalBounds, interval_bounds
 from kafkaviz.analysis.segment.links import Aim, link
+from kafkaviz.format import offset_index, time_index
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import TIME_ENTRY, Index, LogSegment
@@ -387,7 +388,8 @@ def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) ->
         what = "entry"
     else:
         what = "size"
-    entry_bytes = 8 if comparison.kind == "index" else 12
+    layout = offset_index if comparison.kind == "index" else time_index
+    entry_bytes = layout.ENTRY.itemsize
     values = []
     locations = []
     for segment, info, size_bytes in zip((a, b), infos, sizes, strict=True):

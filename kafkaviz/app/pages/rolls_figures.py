@@ -40,7 +40,7 @@ def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> 
     room = index_room(config.segment_index_bytes)
     room_text = units.format_bytes(config.segment_index_bytes)
     if room == IndexRoom.NONE:
-        key = "rolls.no_offset_entry" if config.segment_index_bytes < 8 else "rolls.no_time_entry"
+        key = "rolls.no_time_entry" if config.offset_slots else "rolls.no_offset_entry"
         reason = say(key, room=room_text, failed=run.error)
         _render_note("room", "error", say("rolls.no_log"), reason)
     elif room == IndexRoom.ALWAYS_FULL:

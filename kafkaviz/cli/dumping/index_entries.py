@@ -24,7 +24,7 @@ from kafkaviz.log.archives import archive
 LAYOUTS = {"index": offset_index, "timeindex": time_index}
 VALUES = {"index": "position", "timeindex": "timestamp_ms"}
 NOT_FOUND = -1
-WARM_ENTRIES = 8192 // 8
+WARM_ENTRIES = 8192 // offset_index.ENTRY.itemsize
 
 
 @dataclass(frozen=True)
