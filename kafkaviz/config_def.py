@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from kafkaviz.errors import RefusedSetting
 from kafkaviz.messages import message
+from kafkaviz.units import DAY_MS, HOUR_MS, MINUTE_MS
 from kafkaviz.versions import Release
 
 Value = Any  # int, float, bool, str or None, by the setting's kind
@@ -30,10 +31,6 @@ ByRelease = tuple[tuple[Release, Value], ...] | Value
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
 ARRAY_MAX = INT_MAX - 8  # the longest array of a JVM
-SECOND_MS = 1000
-MINUTE_MS = 60_000
-HOUR_MS = 3_600_000
-DAY_MS = 86_400_000
 DIRTY_RATIO = "min.cleanable.dirty.ratio"
 ANY: Release = (0,)
 _NUMBERS = {"int": INT_MAX, "long": LONG_MAX}

@@ -1,9 +1,16 @@
-"""Readable text for bytes, counts, times and offsets; None is shown as a dash."""
+"""Lengths of time in ms, and readable text for bytes, counts, times and offsets.
+
+None is shown as a dash.
+"""
 
 import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+SECOND_MS = 1000
+MINUTE_MS = 60_000
+HOUR_MS = 3_600_000
+DAY_MS = 86_400_000
 MISSING = "–"
 THIN_SPACE = "\u202f"
 EXCERPT_CHARACTERS = 200  # the most characters of a file that a message quotes

@@ -18,12 +18,13 @@ from typing import cast
 import numpy as np
 
 from kafkaviz import versions
-from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, setting
+from kafkaviz.config_def import setting
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import BATCH
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.format.walk import BatchObserver
 from kafkaviz.simulate.writer.roll_reason import RollCause
+from kafkaviz.units import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 
 # the longest gaps are kept, because those that a broker restart made longer are ignored later
 MAX_GAPS = 64

@@ -21,7 +21,7 @@ from typing import cast
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
 from kafkaviz.analysis.segment.anatomy import Anatomy
-from kafkaviz.config_def import DAY_MS, LONG_MAX
+from kafkaviz.config_def import LONG_MAX
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import time_index
 from kafkaviz.format.names import METADATA_TOPIC, natural_sort_key
@@ -29,6 +29,7 @@ from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message
+from kafkaviz.units import DAY_MS
 from kafkaviz.versions import Release
 
 NO_LIMIT = -1

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from kafkaviz.analysis.retention import DUE_STATES, LogRetention
-from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.format.names import natural_sort_key
+from kafkaviz.units import DAY_MS, HOUR_MS
 
 DATED_STATES = ("until", "behind")  # kept until a known time
 SCHEDULE_MS = (HOUR_MS, DAY_MS, 7 * DAY_MS)

@@ -21,7 +21,6 @@ import numpy as np
 
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.file_view import FileView, always_open, in_memory
-from kafkaviz.config_def import DAY_MS
 from kafkaviz.format import batch, offset_index, record, time_index
 from kafkaviz.format.producer_snapshot import parse
 from kafkaviz.format.record import Record
@@ -32,7 +31,7 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.batch_encoder import seal
 from kafkaviz.simulate.writer.append_loop import entry_rows
 from kafkaviz.simulate.writer.writer import UnifiedLog
-from kafkaviz.units import file_stem
+from kafkaviz.units import DAY_MS, file_stem
 
 ROW: np.dtype = np.dtype(
     [  # the columns of format.batch.BATCH that a lookup needs

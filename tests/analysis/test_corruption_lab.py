@@ -16,7 +16,6 @@ from kafkaviz.analysis.findings import CODES, UNCHECKED_CODES, Finding
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.varint import read_varint, read_varlong
-from kafkaviz.config_def import DAY_MS
 from kafkaviz.format import record
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES, is_control
 from kafkaviz.format.deep_scan import CheckLevel
@@ -31,7 +30,7 @@ from kafkaviz.format.names import (
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message
-from kafkaviz.units import file_stem
+from kafkaviz.units import DAY_MS, file_stem
 from tests.analysis.contradictions import contradictions
 from tests.analysis.lab import CRC_AT, PARTITIONS, Lab
 from tests.support.findings import codes, only

@@ -8,7 +8,6 @@ import pytest
 from kafkaviz.analysis.broker_health import check, health_object
 from kafkaviz.analysis.disk import Use, disk_shares, total_uses
 from kafkaviz.analysis.freeing import FreeingKind, freeing_steps
-from kafkaviz.config_def import DAY_MS
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import HIGH_WATERMARK_CHECKPOINT, LOG_START_CHECKPOINT
 from kafkaviz.log.broker import open_broker
@@ -16,6 +15,7 @@ from kafkaviz.log.settings import open_settings
 from kafkaviz.messages import message
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
+from kafkaviz.units import DAY_MS
 from tests.analysis.lab import Lab
 
 SUFFIX = "0" * 32

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from kafkaviz.analysis.checks.log import MAX_OUT_OF_ORDER, ProducerOrder
 from kafkaviz.analysis.checks.log_scan import VALIDATED_BATCH
 from kafkaviz.analysis.checks.plan import plan_check
-from kafkaviz.config_def import DAY_MS
 from kafkaviz.log.broker import open_broker
+from kafkaviz.units import DAY_MS
 from tests.analysis.lab import Lab
 
 LAST = 2**31 - 1

@@ -27,14 +27,13 @@ from kafkaviz.analysis.retention import (
 )
 from kafkaviz.analysis.retention_sums import retention_changes
 from kafkaviz.analysis.segment import anatomy
-from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 from kafkaviz.render.retention_text import basis_text, headline_text, newest_text, reason_text
-from kafkaviz.units import format_bytes
+from kafkaviz.units import DAY_MS, format_bytes
 from tests.analysis.lab import Lab
 from tests.support.findings import checked
 

@@ -5,10 +5,10 @@ import shlex
 
 from kafkaviz.analysis.retention import RetentionLimits, SegmentAge, log_retention
 from kafkaviz.analysis.retention_sums import retention_changes
-from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.figures.disk import retention_view
 from kafkaviz.figures.disk.retention_view import ProposedLimits
 from kafkaviz.messages import message, verbatim
+from kafkaviz.units import DAY_MS, HOUR_MS
 
 SO = verbatim("so")
 TYPED = verbatim("typed")

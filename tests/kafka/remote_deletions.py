@@ -12,9 +12,9 @@ from pathlib import Path
 
 from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.tiering.remote_retention import RemoteRetention, remote_retentions
-from kafkaviz.config_def import HOUR_MS
 from kafkaviz.format.remote_segment import LOCAL_ROOT
 from kafkaviz.log.broker import open_broker, read_tiered_state
+from kafkaviz.units import HOUR_MS
 from tests.kafka.harness import run_twice, scratch
 
 RELEASE = "4.3.1"

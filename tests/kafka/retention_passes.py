@@ -12,8 +12,8 @@ from pathlib import Path
 
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.retention import LogRetention, RetentionLimits, with_limits
-from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.names import parse_directory
+from kafkaviz.units import DAY_MS
 from tests.kafka.harness import scratch
 from tests.kafka.starts import RELEASES, Starts, unpack
 

@@ -23,12 +23,12 @@ from kafkaviz.analysis.findings import CODES, SEVERITIES, Evidence, Finding
 from kafkaviz.analysis.inferred_settings import FirstBatch
 from kafkaviz.analysis.restart import next_start
 from kafkaviz.analysis.serialization import encode
-from kafkaviz.config_def import HOUR_MS
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.ingest import check_cache
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
+from kafkaviz.units import HOUR_MS
 from tests.support.cases import all_cases
 
 NOW_MS = 1_790_000_000_000

@@ -10,11 +10,11 @@ import pytest
 from kafkaviz import config_def, versions
 from kafkaviz.analysis.compaction.decision import Barrier, DecisionReason
 from kafkaviz.analysis.compaction.record_fates import GOES, Fate
-from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.format.batch import DELETE_HORIZON, has_delete_horizon
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import LANGUAGES, speaking
 from kafkaviz.simulate import lesson_logs
+from kafkaviz.units import DAY_MS, HOUR_MS
 from kafkaviz.workshop.figures import LIVE, compaction, customer_log
 from kafkaviz.workshop.figures.customer_log import PROFILES, TRANSACTIONS
 from kafkaviz.workshop.lessons.grammar import LessonBlock, LessonStep

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from kafkaviz import versions
 from kafkaviz.analysis.findings import Evidence, Finding, finding
-from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import Message, message
+from kafkaviz.units import DAY_MS
 from kafkaviz.versions import Release
 
 RETENTION_MS = 7 * DAY_MS  # default of retention.ms in 4.3.1

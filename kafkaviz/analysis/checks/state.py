@@ -29,7 +29,6 @@ from kafkaviz.analysis.transactions.listing import (
     name_producer,
     start_ms,
 )
-from kafkaviz.config_def import MINUTE_MS
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import LOCK
@@ -42,6 +41,7 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup.restart import Restart, is_stray_for_sure
 from kafkaviz.simulate.steps import CAUSES, StartupStep
+from kafkaviz.units import MINUTE_MS
 
 # default of transaction.max.timeout.ms in 4.3.1: no transaction may stay open for longer
 HANGING_MS = 15 * MINUTE_MS

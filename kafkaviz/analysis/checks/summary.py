@@ -23,7 +23,6 @@ from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.log_scan import ScanState
 from kafkaviz.analysis.inferred_settings import NO_BATCH, FirstBatch, SegmentFacts
 from kafkaviz.binary.file_view import ReadInto
-from kafkaviz.config_def import HOUR_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import open_transactions
 from kafkaviz.format.batch import (
@@ -46,6 +45,7 @@ from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
+from kafkaviz.units import HOUR_MS
 
 GAPS_KEPT = 20
 EPOCHS_KEPT = 1000

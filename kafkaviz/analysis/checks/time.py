@@ -7,8 +7,8 @@ from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import SECONDS, CheckSummary
 from kafkaviz.analysis.findings import Evidence, Finding
 from kafkaviz.analysis.retention import RetentionLimits, SegmentAge, log_retention, segment_ages
-from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.messages import message
+from kafkaviz.units import DAY_MS, HOUR_MS
 
 UNITS = (
     (10**17, message("finding.nanoseconds"), 1_000_000),

@@ -18,11 +18,12 @@ from typing import cast
 
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.tiering.remote_retention import remote_limits
-from kafkaviz.config_def import DAY_MS, Value
+from kafkaviz.config_def import Value
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.remote_segment import AIVEN
 from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
 from kafkaviz.log.tiered.tiered_view import TieredState
+from kafkaviz.units import DAY_MS
 
 MIB = 1 << 20
 MAX_SEGMENT_BYTES = (1 << 31) - 1  # segment.bytes is a 32-bit integer

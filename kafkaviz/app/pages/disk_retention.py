@@ -17,7 +17,7 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import cleaning_jobs
 from kafkaviz.app.state.cleaning_jobs import CleaningJob
 from kafkaviz.app.widgets import choice, elements, progress_strip, tables
-from kafkaviz.config_def import DAY_MS, DIRTY_RATIO, HOUR_MS
+from kafkaviz.config_def import DIRTY_RATIO
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.disk import retention_view
 from kafkaviz.figures.disk.retention_view import ProposedLimits, SegmentRow, setting_name
@@ -28,6 +28,7 @@ from kafkaviz.messages import say, say_count
 from kafkaviz.render import retention_text
 from kafkaviz.render.compaction_text import describe_reason
 from kafkaviz.render.sentences import end_sentence, join_sentences, to_sentence
+from kafkaviz.units import DAY_MS, HOUR_MS
 
 MS = "retention.ms"
 BYTES = "retention.bytes"

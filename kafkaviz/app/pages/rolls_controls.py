@@ -10,7 +10,6 @@ from kafkaviz import config_def
 from kafkaviz.app import page_state, workloads
 from kafkaviz.app.widgets import choice, elements
 from kafkaviz.app.workloads import NONE, config_of, format_setting
-from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.html import tag
 from kafkaviz.messages import say
@@ -19,7 +18,7 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.distributions import Spread
 from kafkaviz.simulate.producers.traffic import MAX_RECORDS
 from kafkaviz.simulate.producers.workload import Workload
-from kafkaviz.units import format_bytes
+from kafkaviz.units import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, format_bytes
 
 KIB = 1 << 10
 MIB = 1 << 20

@@ -34,7 +34,6 @@ from kafkaviz.app.pages.tuning_context import (
 from kafkaviz.app.widgets import charts, choice, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.app.workloads import format_setting
-from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.tuning import (
     index_size_curve,
@@ -48,6 +47,7 @@ from kafkaviz.html import join, tag
 from kafkaviz.messages import Message, render, say, say_count
 from kafkaviz.render.sentences import describe_error_sentence, join_sentences, to_sentence
 from kafkaviz.simulate.config import LogConfig
+from kafkaviz.units import DAY_MS, HOUR_MS, MINUTE_MS
 
 MIB = 1 << 20
 GIB = 1 << 30

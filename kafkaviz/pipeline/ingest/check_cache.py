@@ -19,8 +19,8 @@ from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.checks.summary import CheckSummary, has_suspect_unit
 from kafkaviz.analysis.serialization import from_plain, to_plain
-from kafkaviz.config_def import HOUR_MS
 from kafkaviz.log.segment import LogSegment, Segment
+from kafkaviz.units import HOUR_MS
 
 DIGITS = 32  # hex digits of a digest
 

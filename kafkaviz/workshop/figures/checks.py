@@ -15,11 +15,11 @@ from kafkaviz.analysis.retention import LogRetention, RetentionLimits, log_reten
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.widgets import elements, replica_logs
-from kafkaviz.config_def import DAY_MS
 from kafkaviz.figures.comparison import replica_axis
 from kafkaviz.messages import message, render, say
 from kafkaviz.render import retention_text
 from kafkaviz.render.sentences import to_sentence
+from kafkaviz.units import DAY_MS
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import (
     UNKNOWN,

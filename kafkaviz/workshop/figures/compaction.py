@@ -14,14 +14,13 @@ from kafkaviz.analysis.retention import LogRetention, RetentionLimits, SegmentAg
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.widgets import elements
-from kafkaviz.config_def import DAY_MS
 from kafkaviz.figures.disk import cleaning_figure
 from kafkaviz.messages import message, render, say, say_count
 from kafkaviz.render import compaction_text
 from kafkaviz.render.sentences import join_comma, to_sentence
 from kafkaviz.simulate import lesson_logs
 from kafkaviz.simulate.cleaner.batch_chunks import BatchChunks
-from kafkaviz.units import format_bytes, format_count
+from kafkaviz.units import DAY_MS, format_bytes, format_count
 from kafkaviz.workshop.figures import block_location, customer_log
 from kafkaviz.workshop.figures.checks import retention_table
 from kafkaviz.workshop.figures.customer_log import CleanerCheck, TopicSettings

@@ -14,7 +14,7 @@ from kafkaviz.analysis.compaction.compaction import BUFFERS_PER_THREAD, DecidedL
 from kafkaviz.analysis.compaction.decision import CompactionRules, decide, open_log_state
 from kafkaviz.analysis.compaction.record_fates import LogRecord, log_records
 from kafkaviz.binary.file_view import in_memory
-from kafkaviz.config_def import DAY_MS, DIRTY_RATIO
+from kafkaviz.config_def import DIRTY_RATIO
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.log.settings import Origin, SettingValue
 from kafkaviz.messages import verbatim
@@ -24,6 +24,7 @@ from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
 from kafkaviz.simulate.cleaner.cleaner import CleanerConfig, Cleaning, clean
 from kafkaviz.simulate.cleaner.offset_map import BYTES_PER_KEY
 from kafkaviz.simulate.config import LogConfig
+from kafkaviz.units import DAY_MS
 
 PROFILES = "profiles"
 TRANSACTIONS = "transactions"

@@ -12,12 +12,12 @@ from kafkaviz.analysis.compaction.decision import (
     decide,
     read_log_state,
 )
-from kafkaviz.config_def import DAY_MS
 from kafkaviz.format import checkpoint
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import open_settings
 from kafkaviz.simulate.cleaner.cleaner import Cleaning
+from kafkaviz.units import DAY_MS
 from kafkaviz.versions import parse
 from tests.support.vectors import json_lines, unpacked
 

@@ -15,9 +15,9 @@ from kafkaviz.analysis.compaction.record_fates import (
     key_story,
     log_records,
 )
-from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.batch import is_control
 from kafkaviz.log.broker import open_broker
+from kafkaviz.units import DAY_MS
 from tests.analysis.compaction.recorded import clean_recorded, decide_recorded, lines, write_broker
 from tests.support.cases import all_cases
 

@@ -18,9 +18,9 @@ from kafkaviz.analysis.tiering.roll_size import (
     partition_roll_sizes,
     roll_sizes,
 )
-from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.log.broker import read_tiered_state
 from kafkaviz.messages import say
+from kafkaviz.units import DAY_MS, HOUR_MS
 from tests.support.tiered_storage import partition_of, write_aiven_store
 
 LOCAL = StoredSegments(layout="LocalTieredStorage", objects=5, log_share=1)

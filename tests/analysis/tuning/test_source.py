@@ -5,9 +5,9 @@ import pytest
 from kafkaviz.analysis.tuning import tuning_text
 from kafkaviz.analysis.tuning.segment_size import footprint_at, limits_at
 from kafkaviz.analysis.tuning.source import open_source
-from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import LogConfig
+from kafkaviz.units import DAY_MS, HOUR_MS
 from tests.support.brokers import copy_partitions
 
 
