@@ -1,4 +1,4 @@
-"""Lengths of time in ms, and readable text for bytes, counts, times and offsets.
+"""Units of time and size, and readable text for bytes, counts, times and offsets.
 
 None is shown as a dash.
 """
@@ -11,6 +11,10 @@ SECOND_MS = 1000
 MINUTE_MS = 60_000
 HOUR_MS = 3_600_000
 DAY_MS = 86_400_000
+MS_NS = 1_000_000  # nanoseconds in a millisecond
+KIB = 1 << 10
+MIB = 1 << 20
+GIB = 1 << 30
 MISSING = "–"
 THIN_SPACE = "\u202f"
 EXCERPT_CHARACTERS = 200  # the most characters of a file that a message quotes
@@ -115,10 +119,10 @@ def duration(ms: float | None) -> str:
     if ms is None:
         return MISSING
     for unit, length, rounding in (
-        ("d", 86_400_000, 0.05 * 3_600_000),  # what would round to 24 h is 1 d
-        ("h", 3_600_000, 0.05 * 60_000),
-        ("min", 60_000, 0.05 * 1000),
-        ("s", 1000, 0.5),
+        ("d", DAY_MS, 0.05 * HOUR_MS),  # what would round to 24 h is 1 d
+        ("h", HOUR_MS, 0.05 * MINUTE_MS),
+        ("min", MINUTE_MS, 0.05 * SECOND_MS),
+        ("s", SECOND_MS, 0.5),
     ):
         if abs(ms) >= length - rounding:
             number = ms / length

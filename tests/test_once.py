@@ -62,7 +62,9 @@ CONSTANTS = (
     *(
         "CODECS",
         "CORRUPT_RECORD",
+        "DAY_MS",
         "EXPECTED_CAUSES",
+        "GIB",
         "HOUR_MS",
         "ILLEGAL_ARGUMENT",
         "INVALID_RECORD",
@@ -72,6 +74,8 @@ CONSTANTS = (
         "MAX_MAP_COUNT",
         "MAX_RELATIVE_OFFSET",
         "METADATA_TOPIC",
+        "MIB",
+        "MS_NS",
         "NO_PARTITIONS",
     ),
     *("SIDES", "TIMESTAMP_TYPES"),

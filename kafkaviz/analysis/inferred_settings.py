@@ -386,7 +386,7 @@ def _likeliness(reason: RollCause, low: int, high: int) -> int:
     hours = [HOUR_MS * hours for hours in (1, 6, 12, 24, 48)]
     default, round_values, round_steps = {
         SIZE: (DEFAULT_SEGMENT_BYTES, powers, [1024, 1000]),
-        TIME: (DEFAULT_SEGMENT_MS, hours, [60_000, 10_000]),
+        TIME: (DEFAULT_SEGMENT_MS, hours, [MINUTE_MS, 10 * SECOND_MS]),
     }.get(reason, (-1, [], [1]))
     if low <= default <= high:
         return 3

@@ -7,8 +7,8 @@ import pytest
 from kafkaviz import versions
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import say
-from kafkaviz.units import format_bytes, format_count, moment
-from kafkaviz.workshop.lab import DAY_MS, FAULTS, Damage, LogCopy, copy_log, views
+from kafkaviz.units import DAY_MS, format_bytes, format_count, moment
+from kafkaviz.workshop.lab import FAULTS, Damage, LogCopy, copy_log, views
 from kafkaviz.workshop.lab.start_trial import RELEASE, StartTrial, run_trial
 from kafkaviz.workshop.lab.views import DamageView, HexRow, PartKind
 

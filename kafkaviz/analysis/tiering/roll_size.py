@@ -23,9 +23,8 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format.remote_segment import AIVEN
 from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
 from kafkaviz.log.tiered.tiered_view import TieredState
-from kafkaviz.units import DAY_MS
+from kafkaviz.units import DAY_MS, MIB
 
-MIB = 1 << 20
 MAX_SEGMENT_BYTES = (1 << 31) - 1  # segment.bytes is a 32-bit integer
 CANDIDATES = (64 * MIB, 128 * MIB, 256 * MIB, 512 * MIB, 1024 * MIB, MAX_SEGMENT_BYTES)
 COPY_EVENTS = 2  # COPY_SEGMENT_STARTED and COPY_SEGMENT_FINISHED

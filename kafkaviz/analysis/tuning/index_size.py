@@ -30,6 +30,7 @@ from kafkaviz.search import binary_search
 from kafkaviz.simulate.appends import AppendChunk
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import CAUSES, RollCause, should_roll, waited_ms
+from kafkaviz.units import DAY_MS, GIB
 
 MAX_BATCHES = 200_000  # batches in one round of appends, over all logs
 MAX_SEGMENTS = 4096  # closed segments per log and index size
@@ -55,8 +56,6 @@ LIMITS = ("segment_bytes", "index_interval_bytes", "offset_slots", "usable_time_
 RULES = ("per_append", "header_bytes", "next_offset", "next_ms", "most_shift_ms")
 SETTINGS: np.dtype = np.dtype([(name, "i8") for name in (*LIMITS, *RULES, "most_ms")])
 INDEX_SIZES = tuple(1 << power for power in range(6, 27))  # 64 B to 64 MiB
-DAY_MS = 86_400_000
-GIB = 1 << 30
 INDEX_CAUSES = (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
 
 

@@ -14,7 +14,7 @@ from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages import rolls_figures
-from kafkaviz.app.pages.rolls_controls import MIB, PANEL_SETTINGS, SETTINGS, render_controls
+from kafkaviz.app.pages.rolls_controls import PANEL_SETTINGS, SETTINGS, render_controls
 from kafkaviz.app.registry import PAGES
 from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state.page_location import Location, PartitionLocation
@@ -29,7 +29,7 @@ from kafkaviz.log.settings import Origin
 from kafkaviz.messages import say, say_count
 from kafkaviz.render.sentences import describe_error_sentence
 from kafkaviz.simulate.config import log_config
-from kafkaviz.units import MISSING
+from kafkaviz.units import MIB, MISSING
 
 CHART, GROWTH, LIMITS = PAGES["Rolls"].tabs
 CONTROLS = {GROWTH: (page_state.STORY, page_state.STEP)}

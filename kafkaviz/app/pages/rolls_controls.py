@@ -18,11 +18,8 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.distributions import Spread
 from kafkaviz.simulate.producers.traffic import MAX_RECORDS
 from kafkaviz.simulate.producers.workload import Workload
-from kafkaviz.units import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, format_bytes
+from kafkaviz.units import DAY_MS, GIB, HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS, format_bytes
 
-KIB = 1 << 10
-MIB = 1 << 20
-GIB = 1 << 30
 AS_IT_IS = "unchanged"
 SPEEDS = {  # factors by option, in the order of the slider
     "a tenth": 0.1,

@@ -47,10 +47,8 @@ from kafkaviz.html import join, tag
 from kafkaviz.messages import Message, render, say, say_count
 from kafkaviz.render.sentences import describe_error_sentence, join_sentences, to_sentence
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.units import DAY_MS, HOUR_MS, MINUTE_MS
+from kafkaviz.units import DAY_MS, GIB, HOUR_MS, MIB, MINUTE_MS
 
-MIB = 1 << 20
-GIB = 1 << 30
 INDEX_SIZE = "segment.index.bytes"
 SETTINGS = {  # the values that each slider offers
     "segment.bytes": (MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 2**31 - 1),

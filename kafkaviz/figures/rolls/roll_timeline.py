@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from kafkaviz import units
 from kafkaviz.analysis.roll_history import RollHistory, SegmentHistory, fill_limits
 from kafkaviz.figures import theme
 from kafkaviz.figures.theme import PlainFigure
@@ -290,7 +291,7 @@ def _box_top(row_number: int, top: int) -> float:
 
 def _ticks(timeline: RollTimelineView) -> list[int]:
     span_ms = timeline.end_ms - timeline.start_ms
-    days = 86_400_000 * max(1, -(-span_ms // (8 * 86_400_000)))
+    days = units.DAY_MS * max(1, -(-span_ms // (8 * units.DAY_MS)))
     step = next((tick_ms for tick_ms in TICKS_MS if span_ms / tick_ms <= MAX_TICKS), days)
     return list(range(-(-timeline.start_ms // step) * step, timeline.end_ms + 1, step))
 
@@ -300,9 +301,9 @@ def _tick(ms: int) -> str:
     if ms % 1000:
         return f"{ms / 1000:.10g} s"
     for unit, length, smaller_unit, smaller_ms in (
-        ("d", 86_400_000, "h", 3_600_000),
-        ("h", 3_600_000, "min", 60_000),
-        ("min", 60_000, "s", 1000),
+        ("d", units.DAY_MS, "h", units.HOUR_MS),
+        ("h", units.HOUR_MS, "min", units.MINUTE_MS),
+        ("min", units.MINUTE_MS, "s", units.SECOND_MS),
     ):
         if ms >= length:
             remainder = ms % length // smaller_ms

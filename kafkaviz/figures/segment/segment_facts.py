@@ -17,7 +17,6 @@ from kafkaviz.render import retention_text
 from kafkaviz.render.segment_text import closing_event
 from kafkaviz.render.sentences import capitalize, count_range, end_sentence, join_sentences
 
-DAY_MS = 86_400_000
 EXACT_BYTES = 100_000  # larger sizes are given in KiB or MiB
 TAILS = {"torn": "torn", "zeros": "zeros", "garbage": "torn"}  # garbage looks like a torn tail
 
@@ -93,7 +92,7 @@ def _span_facts(first: np.void, last_ms: int) -> list[Fact]:
     """Returns the times of the first and newest record, with dates if a day or more apart."""
     field = "max_timestamp_ms" if is_log_append_time(first) else "base_timestamp_ms"
     first_ms = int(first[field])
-    spans_days = first_ms >= 0 and last_ms - first_ms >= DAY_MS
+    spans_days = first_ms >= 0 and last_ms - first_ms >= units.DAY_MS
     time_text = (lambda ms: units.moment(ms, fraction=False)) if spans_days else units.clock
     labels_ms = ((say("segment.first_record"), first_ms), (say("segment.newest_record"), last_ms))
     return [Fact(label, time_text(ms), hover=_utc_text(ms)) for label, ms in labels_ms]

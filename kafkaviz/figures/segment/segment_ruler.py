@@ -27,7 +27,6 @@ from kafkaviz.render.sentences import join_sentences, sentence_gap
 
 SHADES = PLAIN, SIZE, AGE = "Plain", "Size", "Age"
 EXACT_ROWS = 1000  # up to this many batches are drawn one by one
-DAY_MS = 86_400_000
 
 
 class SegmentOverview(NamedTuple):
@@ -54,7 +53,7 @@ def hint_text(shade: str, value_range: tuple[int, int]) -> str:
     elif shade == "Size":
         shade_text = say("ruler.all_of_size", size=low)
     elif shade == "Age":
-        format_time = units.moment if high - low >= DAY_MS else units.clock
+        format_time = units.moment if high - low >= units.DAY_MS else units.clock
         shade_text = say("ruler.by_age", low=format_time(low), high=format_time(high))
     else:
         shade_text = say("ruler.by_interval")

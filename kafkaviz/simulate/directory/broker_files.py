@@ -24,12 +24,13 @@ from kafkaviz.format import checkpoint, metadata, names, record
 from kafkaviz.format.batch import CONTROL, CRC_START, HEADER, HEADER_BYTES, LENGTH_END, MAGIC_2
 from kafkaviz.format.control import ControlType
 from kafkaviz.format.record import Record
+from kafkaviz.units import DAY_MS
 from kafkaviz.versions import Release
 
 NODE_ID = 1
 BROKER_EPOCH = 1
 UUID_BYTES = 16
-CALENDAR_MS = 146_097 * 86_400_000  # 400 years, after which the calendar repeats
+CALENDAR_MS = 146_097 * DAY_MS  # 400 years, after which the calendar repeats
 
 
 @dataclass(frozen=True, kw_only=True)

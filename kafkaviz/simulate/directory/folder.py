@@ -22,9 +22,8 @@ from kafkaviz.binary.file_view import FileView, ReadInto, in_memory
 from kafkaviz.errors import CannotOpen, system_problem, translate_os_errors
 from kafkaviz.format import names
 from kafkaviz.messages import message
-from kafkaviz.units import file_stem
+from kafkaviz.units import MS_NS, file_stem
 
-MS_NS = 1_000_000
 # name prefix of the folder that is being filled; it stays after a kill -9
 STAGING_PREFIX = ".writing-"
 PIECE_BYTES = 1 << 20

@@ -25,11 +25,11 @@ from kafkaviz.simulate.producers.distributions import Spread, stream
 from kafkaviz.simulate.producers.toml_fields import LONGEST_MS, duration_text
 from kafkaviz.simulate.producers.traffic import Header, Phase
 from kafkaviz.simulate.producers.workload import Workload
+from kafkaviz.units import MS_NS
 
 BATCHES_PER_CHUNK = 1 << 16
 CHUNK_BYTES = 8 << 20  # the buffer has twice this size, because the last append may exceed it
 FIRST_PRODUCER_ID = 1000
-MS_NS = 1_000_000
 POOL_BYTES = 1 << 16
 NOTHING = np.empty(0, np.uint8)
 WORDS = (

@@ -22,13 +22,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message, message
+from kafkaviz.units import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T", bound="DataclassInstance")
 Number = TypeVar("Number", int, float)
-UNITS_MS = {"d": 86_400_000, "h": 3_600_000, "min": 60_000, "s": 1000, "ms": 1}
+UNITS_MS = {"d": DAY_MS, "h": HOUR_MS, "min": MINUTE_MS, "s": SECOND_MS, "ms": 1}
 LONGEST_MS = 100 * 365 * UNITS_MS["d"]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST_MS = int(datetime(2200, 1, 1, tzinfo=UTC).timestamp()) * 1000

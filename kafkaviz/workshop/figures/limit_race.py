@@ -19,7 +19,7 @@ from kafkaviz.render import roll_text
 from kafkaviz.render.sentences import join_semicolon
 from kafkaviz.simulate.producers import workload
 from kafkaviz.simulate.writer.roll_reason import RollCause
-from kafkaviz.units import duration, format_percent
+from kafkaviz.units import DAY_MS, MINUTE_MS, duration, format_percent
 from kafkaviz.workshop.figures.figure import Destination, drawn_figure, note
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
@@ -245,10 +245,10 @@ def _frame(
 
 def _tick_step(span_ms: float) -> float:
     steps = [factor * 10**power for power in range(5) for factor in (1, 2, 5)]
-    steps += [minutes * 60_000 for minutes in (1, 2, 5, 10, 30, 60, 120, 360, 720)]
+    steps += [minutes * MINUTE_MS for minutes in (1, 2, 5, 10, 30, 60, 120, 360, 720)]
     return next(
         (step for step in steps if span_ms / step <= TICKS),
-        86_400_000 * max(1, round(span_ms / TICKS / 86_400_000)),
+        DAY_MS * max(1, round(span_ms / TICKS / DAY_MS)),
     )
 
 

@@ -21,7 +21,7 @@ from kafkaviz.log import settings as log_settings
 from kafkaviz.messages import message, say
 from kafkaviz.simulate.config import LogConfig, log_config
 from kafkaviz.simulate.writer.roll_reason import RollCause
-from kafkaviz.units import duration, file_stem, format_count
+from kafkaviz.units import DAY_MS, duration, file_stem, format_count
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import (
     PAPER_ROWS,
@@ -140,7 +140,7 @@ def _ticks(clock_view: RollClockView) -> np.ndarray:
     steps = [factor * unit for unit in (1000, 60_000, 3_600_000) for factor in (1, 2, 5, 10, 30)]
     step = next(
         (step for step in steps if clock_view.end_ms / step <= TICKS),
-        86_400_000 * max(1, round(clock_view.end_ms / TICKS / 86_400_000)),
+        DAY_MS * max(1, round(clock_view.end_ms / TICKS / DAY_MS)),
     )
     return np.arange(0, clock_view.end_ms, step)
 

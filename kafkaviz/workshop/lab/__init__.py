@@ -30,7 +30,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import open_settings
 from kafkaviz.simulate.recovery import recover
 from kafkaviz.simulate.steps import StoredLog
-from kafkaviz.units import file_stem
+from kafkaviz.units import DAY_MS, file_stem
 from kafkaviz.versions import Release
 
 INDEXES = {"index": offset_index, "timeindex": time_index}
@@ -98,7 +98,6 @@ def copy_log(broker: Broker, partition: Partition, segment: int, release: Releas
 
 
 BIT = 0x10  # mask of the flipped bit
-DAY_MS = 86_400_000
 DAYS = range(1, 401)
 MAX_RECORDS = 40  # the most by which a key is lowered
 POSITION_SLOTS = 3  # a moved entry gets the position of the entry this many slots later

@@ -9,7 +9,6 @@ from kafkaviz.__main__ import main
 from kafkaviz.analysis.tiering.roll_size import (
     CANDIDATES,
     MAX_SEGMENT_BYTES,
-    MIB,
     RollLimits,
     StoredSegments,
     _cost,
@@ -20,12 +19,11 @@ from kafkaviz.analysis.tiering.roll_size import (
 )
 from kafkaviz.log.broker import read_tiered_state
 from kafkaviz.messages import say
-from kafkaviz.units import DAY_MS, HOUR_MS
+from kafkaviz.units import DAY_MS, GIB, HOUR_MS, MIB
 from tests.support.tiered_storage import partition_of, write_aiven_store
 
 LOCAL = StoredSegments(layout="LocalTieredStorage", objects=5, log_share=1)
 AIVEN = StoredSegments(layout="Aiven", objects=3, log_share=0.5)
-GIB = 1024 * MIB
 
 
 def test_a_day_of_ten_gibibytes():
