@@ -1,6 +1,6 @@
 """The workloads offered on Rolls and Tuning: presets and a custom one."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -51,6 +51,15 @@ def start_workload() -> Workload:
 
 def own_text() -> str:
     return workload.to_toml(start_workload())
+
+
+def edit_own(label: str, key: str, height: int, on_change: Callable[[], None]) -> str:
+    """Draws the field with the text of the custom workload. Returns the text."""
+    if key not in st.session_state:
+        st.session_state[key] = own_text()
+    return st.text_area(
+        label, key=key, height=height, label_visibility="collapsed", on_change=on_change
+    )
 
 
 def parse_own(text: str) -> Workload:

@@ -161,16 +161,9 @@ def _reset_settings() -> None:
 
 
 def _edit_own_workload() -> Workload | None:
-    if page_state.ROLLS_WORKLOAD_TEXT not in st.session_state:
-        st.session_state[page_state.ROLLS_WORKLOAD_TEXT] = workloads.own_text()
     with st.expander(say("workloads.own_toml"), expanded=True):
-        text = st.text_area(
-            say("workloads.workload"),
-            key=page_state.ROLLS_WORKLOAD_TEXT,
-            height=260,
-            label_visibility="collapsed",
-            on_change=_reset_settings,
-        )
+        label = say("workloads.workload")
+        text = workloads.edit_own(label, page_state.ROLLS_WORKLOAD_TEXT, 260, _reset_settings)
         elements.paragraph(say("workloads.own_below"), is_faint=True)
     try:
         return workloads.parse_own(text)

@@ -169,20 +169,9 @@ def choose_workload() -> str:
             story = say("workloads.own_below") if is_own else workloads.story_text(name)
             st.html(tag("span", elements.escape(story), class_="kv-sm kv-fnt"))
         if is_own:
-            _render_own_text()
+            label = say("workloads.own_toml")
+            workloads.edit_own(label, page_state.TUNING_WORKLOAD_TEXT, 220, _forget_considered)
     return name
-
-
-def _render_own_text() -> None:
-    if page_state.TUNING_WORKLOAD_TEXT not in st.session_state:
-        st.session_state[page_state.TUNING_WORKLOAD_TEXT] = workloads.own_text()
-    st.text_area(
-        say("workloads.own_toml"),
-        key=page_state.TUNING_WORKLOAD_TEXT,
-        height=220,
-        label_visibility="collapsed",
-        on_change=_forget_considered,
-    )
 
 
 def _forget_considered() -> None:
