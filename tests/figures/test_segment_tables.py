@@ -8,6 +8,7 @@ import pytest
 
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.analysis.segment.links import NONE
+from kafkaviz.app.widgets.tables import arrow_csv
 from kafkaviz.figures.segment import segment_tables as tables
 from kafkaviz.figures.segment.segment_tables import BatchRow, IndexRow, PinnedRow, TimeRow
 from kafkaviz.log.broker import open_broker
@@ -128,7 +129,8 @@ def test_a_time_entry_alone():
 
 
 def read_back(segment_anatomy, table: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(tables.csv_bytes(segment_anatomy, table).decode())))
+    text = arrow_csv(tables.all_rows(segment_anatomy, table)).decode()
+    return list(csv.DictReader(io.StringIO(text)))
 
 
 def test_csv_of_batches(payments):

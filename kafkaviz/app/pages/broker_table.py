@@ -1,7 +1,5 @@
 """The table of topic-partitions: sortable, with a filter and a CSV download."""
 
-import csv as csv_format
-import io
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from operator import attrgetter
@@ -47,7 +45,7 @@ FORMATTERS = {  # functions that return the text of a value; columns are sorted 
 }
 TEXT_COLUMNS = ("name", "log_directory", "offsets", "codec")
 CSV_COLUMNS: dict[str, Callable[[PartitionRow], object]] = {
-    "directory": lambda row: tables.escape_formula(row.directory),
+    "directory": attrgetter("directory"),
     "state": attrgetter("state"),
     "segments": attrgetter("sums.segments"),
     "log_start_offset": attrgetter("log_start_offset"),
@@ -60,9 +58,9 @@ CSV_COLUMNS: dict[str, Callable[[PartitionRow], object]] = {
     "batches": attrgetter("sums.batches"),
     "records": attrgetter("sums.records"),
     "torn_bytes": attrgetter("sums.torn_bytes"),
-    "codecs": lambda row: " ".join(row.codecs) if row.codecs else None,
+    "codecs": lambda row: " ".join(row.codecs or ()),
     "newest_record_ms": attrgetter("sums.newest_ms"),
-    "log_directory": lambda row: tables.escape_formula(row.log_directory),
+    "log_directory": attrgetter("log_directory"),
 }
 
 
@@ -230,9 +228,9 @@ def _format_whole_floats(formatter: Callable[..., str]) -> Callable[[object], st
 
 
 def csv(rows: Sequence[PartitionRow]) -> bytes:
-    text = io.StringIO()
-    writer = csv_format.writer(text)
-    writer.writerow(CSV_COLUMNS)
-    for row in sorted(rows, key=lambda row: natural_sort_key(row.directory)):
-        writer.writerow([value(row) for value in CSV_COLUMNS.values()])
-    return text.getvalue().encode()
+    by_name = sorted(rows, key=lambda row: natural_sort_key(row.directory))
+    cells = (
+        ["" if (cell := value(row)) is None else cell for value in CSV_COLUMNS.values()]
+        for row in by_name
+    )
+    return tables.to_csv(list(CSV_COLUMNS), cells).encode()

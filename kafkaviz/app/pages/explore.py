@@ -21,7 +21,7 @@ from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import ingests
 from kafkaviz.app.state.queries import queries
 from kafkaviz.app.widgets import charts, elements, faults, progress_strip
-from kafkaviz.app.widgets.tables import download, escape_formula
+from kafkaviz.app.widgets.tables import arrow_csv, download, escape_formula
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS, Question, find_question
 from kafkaviz.html import Html, join, tag
@@ -407,12 +407,8 @@ def file_name(answer: "QueryResult", broker: str, text: str) -> str:
 
 def csv(rows: pa.Table) -> bytes:
     """Returns the rows as CSV with a header. NULL is empty, and formulas are escaped."""
-    from pyarrow import csv as csv_format
-
     names = list(map(escape_formula, rows.column_names))
-    sink = io.BytesIO()
-    csv_format.write_csv(pa.table(list(map(_csv_column, rows.columns)), names=names), sink)
-    return sink.getvalue()
+    return arrow_csv([pa.table(list(map(_csv_column, rows.columns)), names=names)])
 
 
 def _csv_column(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:

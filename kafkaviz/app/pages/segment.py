@@ -7,7 +7,6 @@ batches and index entries around the pin, the transactions of the segment, and b
 import hashlib
 import os
 from collections.abc import Callable, Iterator
-from functools import partial
 from operator import attrgetter
 from typing import cast
 
@@ -27,13 +26,13 @@ from kafkaviz.app.registry import PAGES
 from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import choice, elements, faults, segment_widgets
-from kafkaviz.app.widgets.tables import download
+from kafkaviz.app.widgets.tables import arrow_csv, download
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.segment import segment_bytes, segment_tables
 from kafkaviz.figures.segment.segment_bytes import BytesView, ByteWindow, InitialByte
 from kafkaviz.figures.segment.segment_facts import FactGroups
 from kafkaviz.figures.segment.segment_ruler import PLAIN, SHADES
-from kafkaviz.figures.segment.segment_tables import PinnedRow
+from kafkaviz.figures.segment.segment_tables import PinnedRow, all_rows
 from kafkaviz.format import names
 from kafkaviz.html import Html, html, join, tag
 from kafkaviz.log import broker, file
@@ -246,7 +245,7 @@ def _entries_label(count: int) -> str:
 def _render_download(location: PartitionLocation, anatomy: Anatomy, table: str, label: str) -> None:
     directory = units.escape_controls(location.partition.directory)
     name = f"{directory}-{anatomy.segment.name}-{table}.csv"
-    download(label, partial(segment_tables.csv_bytes, anatomy, table), name, f"kv_csv_{table}")
+    download(label, lambda: arrow_csv(all_rows(anatomy, table)), name, f"kv_csv_{table}")
 
 
 def render_head(location: PartitionLocation, partition: Partition, anatomy: Anatomy) -> None:

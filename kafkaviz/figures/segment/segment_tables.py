@@ -1,12 +1,10 @@
-"""The tables below the segment ruler: rows around the pinned (chosen) batch, all rows as CSV."""
+"""The tables below the segment ruler: rows around the pinned (chosen) batch, and all rows."""
 
-import io
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 
 from kafkaviz import units
 from kafkaviz.analysis.segment.anatomy import Anatomy
@@ -227,21 +225,13 @@ def _time_row(anatomy: Anatomy, slot: int, *, is_pinned: bool, closing_event: st
     )
 
 
-def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
-    """Returns all rows of "batches", "index" or "timeindex" as CSV (UTF-8) with a header line.
+def all_rows(anatomy: Anatomy, table: str) -> Iterator[pa.Table]:
+    """Returns all rows of "batches", "index" or "timeindex", as tables with the same columns.
 
-    Numbers are not formatted. A missing value is an empty cell.
+    Numbers are not formatted. A missing value is null.
     """
     tables = {"batches": _batch_tables, "index": _index_tables, "timeindex": _time_tables}[table]
-    buffer = io.BytesIO()
-    writer = None
-    for columns in tables(anatomy):
-        part = pa.table(columns)
-        if writer is None:
-            options = pyarrow.csv.WriteOptions(quoting_style="needed")
-            writer = pyarrow.csv.CSVWriter(buffer, part.schema, write_options=options)
-        writer.write_table(part)
-    return buffer.getvalue()
+    return map(pa.table, tables(anatomy))
 
 
 def _batch_tables(anatomy: Anatomy) -> Iterator[dict[str, pa.Array]]:
