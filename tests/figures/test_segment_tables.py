@@ -12,6 +12,7 @@ from kafkaviz.app.widgets.tables import arrow_csv
 from kafkaviz.figures.segment import segment_tables as tables
 from kafkaviz.figures.segment.segment_tables import BatchRow, IndexRow, PinnedRow, TimeRow
 from kafkaviz.log.broker import open_broker
+from kafkaviz.pipeline.read.rows import batch_columns
 from tests.analysis import arrays
 
 
@@ -144,6 +145,22 @@ def test_csv_of_batches(payments):
     assert (chosen["entry_slot"], chosen["found_from_slot"]) == ("95", "94")
     assert (chosen["codec"], chosen["crc"]) == ("none", str(0xF602385D))
     assert rows[0]["entry_slot"] == rows[0]["found_from_slot"] == ""
+
+
+def test_csv_agrees_with_the_catalog():
+    """Also on messages of magic 0 and 1, and on an unknown codec."""
+    table = arrays.wrapped(arrays.batches([100] * 4), [1])
+    table["magic"][2] = 1
+    for name in ("leader_epoch", "producer_id", "producer_epoch", "base_sequence"):
+        table[name][1:3] = -1
+    table["attributes"][3] = 6
+    rows = read_back(arrays.anatomy(table, None, None), "batches")
+    columns = batch_columns(table, np.full(len(table), NONE))
+    common = [name for name in rows[0] if name in columns]
+    assert len(common) == 15
+    for name in common:
+        texts = ["" if value is None else str(value) for value in columns[name].tolist()]
+        assert [row[name] for row in rows] == texts, name
 
 
 def test_csv_of_the_indexes(payments):

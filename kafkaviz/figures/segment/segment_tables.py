@@ -12,11 +12,13 @@ from kafkaviz.analysis.segment.links import NONE, Aim
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.format.batch import codec
+from kafkaviz.format.batch import MAGIC_2, UNKNOWN, codec
 from kafkaviz.messages import say
 from kafkaviz.render.sentences import join_details
 
 ROWS_PER_TABLE = 11
+MAGIC_2_FIELDS = ("leader_epoch", "producer_id", "producer_epoch", "base_sequence")
+CODEC_NAMES = (*CODECS, "5", "6", "7")  # an unknown codec id is a number, as in the catalog
 FAULTS = {
     Aim.PAST: "past",
     Aim.INSIDE: "inside",
@@ -241,6 +243,7 @@ def _batch_tables(anatomy: Anatomy) -> Iterator[dict[str, pa.Array]]:
     for batches in anatomy.batches:
         yield {
             **_batch_columns(batches),
+            # without wrong entries, unlike the column of this name in the catalog
             "entry_slot": _slots_or_none(links.own_slots(row, row + len(batches))),
             "found_from_slot": _slots_or_none(links.search_slots_of(batches, least_offset)),
         }
@@ -249,11 +252,20 @@ def _batch_tables(anatomy: Anatomy) -> Iterator[dict[str, pa.Array]]:
 
 
 def _batch_columns(batches: np.ndarray) -> dict[str, pa.Array]:
+    """Returns the fields of batches. A field is null where it is null in the catalog."""
     columns = _columns(batches)
-    for field in ("base_offset", "record_count"):
-        columns[field] = pa.array(np.ascontiguousarray(batches[field]), mask=batches[field] < 0)
-    codec_names = [*CODECS, *(f"codec {number}" for number in range(len(CODECS), 8))]
-    columns["codec"] = pa.array(np.array(codec_names)[codec(batches)])
+    is_legacy = batches["magic"] < MAGIC_2
+    is_wrapped = is_legacy & (batches["record_count"] == UNKNOWN)
+    is_untimed = batches["magic"] == 0
+    missing = {
+        **dict.fromkeys(MAGIC_2_FIELDS, is_legacy),
+        **dict.fromkeys(("base_offset", "record_count"), is_wrapped),
+        "base_timestamp_ms": is_untimed | is_wrapped,
+        "max_timestamp_ms": is_untimed,
+    }
+    for field, mask in missing.items():
+        columns[field] = pa.array(np.ascontiguousarray(batches[field]), mask=mask)
+    columns["codec"] = pa.array(np.array(CODEC_NAMES)[codec(batches)])
     return columns
 
 
