@@ -77,6 +77,10 @@ def test_digits_of_a_file_stand_together():
     assert to_csv(("what", "bytes"), [("a, b", "1\u202f500")]) == 'what,bytes\r\n"a, b",1500\r\n'
 
 
+def test_an_unknown_value_of_a_file_is_an_empty_cell():
+    assert to_csv(("end_ms", "outcome"), [(None, "open")]) == "end_ms,outcome\r\n,open\r\n"
+
+
 SIGNS = (
     "=1+1",
     "=cmd|' /C calc'!A0",

@@ -229,8 +229,5 @@ def _format_whole_floats(formatter: Callable[..., str]) -> Callable[[object], st
 
 def csv(rows: Sequence[PartitionRow]) -> bytes:
     by_name = sorted(rows, key=lambda row: natural_sort_key(row.directory))
-    cells = (
-        ["" if (cell := value(row)) is None else cell for value in CSV_COLUMNS.values()]
-        for row in by_name
-    )
+    cells = ([value(row) for value in CSV_COLUMNS.values()] for row in by_name)
     return tables.to_csv(list(CSV_COLUMNS), cells).encode()

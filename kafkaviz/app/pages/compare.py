@@ -245,7 +245,7 @@ def partitions_csv(comparison: BrokerComparison) -> str:
 def _csv_row(comparison: PartitionComparison) -> list[object]:
     epochs = comparison.leader_epochs_there or (None, None)
     walks = comparison.truncations or (None, None)
-    values = [
+    return [
         comparison.partition,
         comparison.relation.value,
         " ".join(relation.value for relation in comparison.relations),
@@ -257,7 +257,6 @@ def _csv_row(comparison: PartitionComparison) -> list[object]:
         *(records.records for records in comparison.only_in),
         *(walk and walk.follower_keeps_below for walk in walks),
     ]
-    return ["" if value is None else value for value in values]
 
 
 def render_partition_map(location: Location, comparison: BrokerComparison) -> None:

@@ -104,10 +104,14 @@ def download(
 
 
 def to_csv(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
-    """Returns the rows as CSV that can be encoded as UTF-8. Digits are not grouped."""
+    """Returns the rows as CSV that can be encoded as UTF-8.
+
+    None is an empty cell. Digits are not grouped.
+    """
     text = io.StringIO()
     csv.writer(text).writerows(
-        [escape_formula(units.ungroup(str(cell))) for cell in row] for row in (heads, *rows)
+        [escape_formula(units.ungroup("" if cell is None else str(cell))) for cell in row]
+        for row in (heads, *rows)
     )
     return units.replace_surrogates(text.getvalue())
 

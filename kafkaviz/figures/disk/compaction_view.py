@@ -101,7 +101,7 @@ def log_values(decisions: CleanerDecisions) -> list[tuple[object, ...]]:
             places.get(log.partition, ""),
             log.decision.is_eligible,
             log.decision.reason.value,
-            "" if log.decision.cleanable_ratio is None else log.decision.cleanable_ratio,
+            log.decision.cleanable_ratio,
             log.decision.clean_bytes,
             log.decision.cleanable_bytes,
             log.decision.first_dirty_offset,

@@ -305,7 +305,7 @@ CODEC_COLUMNS = (
 
 
 def codec_values(row: PackedCodec) -> tuple[object, ...]:
-    values = ["" if (value := getattr(row, name)) is None else value for name in CODEC_COLUMNS]
+    values = [getattr(row, name) for name in CODEC_COLUMNS]
     return tuple(round(value, 6) if isinstance(value, float) else value for value in values)
 
 
