@@ -17,7 +17,7 @@ from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, DecodeTask, decode, is_whole
-from kafkaviz.pipeline.ingest.plan import Task, load_tasks, plan, sort_by_cost
+from kafkaviz.pipeline.ingest.plan import Task, plan, sort_by_cost, startup_tasks
 from kafkaviz.pipeline.ingest.segment_splits import IngestTask
 from kafkaviz.pipeline.read.tasks import SegmentTask
 from tests.pipeline.whole_logs import START_MS, batch, broker, write
@@ -175,7 +175,7 @@ def test_a_share_of_many_is_a_task(tmp_path, monkeypatch, small_shares):
 
 def test_the_costliest_comes_first(zstd, tmp_path):
     plain = segment_task(write_partition(tmp_path / "plain", "none", 400, 300))
-    tasks = sort_by_cost([*plan([plain, zstd], cores=1), *load_tasks(lambda: [], 1)])
+    tasks = sort_by_cost([*plan([plain, zstd], cores=1), *startup_tasks(lambda: [], 1)])
     costs = [task.cost for task in tasks]
     assert costs == sorted(costs, reverse=True) and len(set(costs)) > 2
 

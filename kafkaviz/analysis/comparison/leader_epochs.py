@@ -77,7 +77,7 @@ class EpochHistory:
             default=UNDEFINED,
         )
 
-    def after_load(self) -> "EpochHistory":
+    def after_startup(self) -> "EpochHistory":
         """Returns the history after broker start-up.
 
         The last epochs are dropped if they have no record. Epochs before the log start become one
@@ -156,9 +156,9 @@ def walk_truncation(
     """
     leader_epoch = max(leader.latest, follower.latest) + 1
     is_empty = follower.log_end_offset <= follower.log_start_offset
-    loaded = leader.after_load()
-    elected = replace(loaded, entries=(*loaded.entries, (leader_epoch, loaded.log_end_offset)))
-    steps = tuple(_steps(elected, follower.after_load(), is_request=is_request))
+    started = leader.after_startup()
+    elected = replace(started, entries=(*started.entries, (leader_epoch, started.log_end_offset)))
+    steps = tuple(_steps(elected, follower.after_startup(), is_request=is_request))
     return FollowerTruncation(
         leader_epoch,
         steps,

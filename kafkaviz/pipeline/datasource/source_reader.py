@@ -436,7 +436,7 @@ class SourceReader:
         self,
         segment_task: SegmentTask,
         what: str,
-        trouble: UnreadableBatch | None = None,
+        unreadable: UnreadableBatch | None = None,
         *,
         is_unread: bool = False,
     ) -> Rows:
@@ -445,8 +445,8 @@ class SourceReader:
         row: dict[str, Any] = {**_partition_columns(segment_task), "problem": what}
         base_column = "base_offset" if self._name == "kafka_segments" else "segment_base_offset"
         row[base_column] = segment_task.segment.base_offset
-        if trouble:
-            row |= dict.fromkeys(("position", "batch_position"), trouble.position)
+        if unreadable:
+            row |= dict.fromkeys(("position", "batch_position"), unreadable.position)
         yield problem_row(row, self._schema)
 
 

@@ -45,9 +45,9 @@ from kafkaviz.pipeline.catalog.findings import (
 )
 from kafkaviz.pipeline.catalog.schema import BOOL, LONG, SEGMENTS, STRING
 from kafkaviz.pipeline.ingest import check_reuse
-from kafkaviz.pipeline.ingest.check_reuse import LOAD_KEY, IngestChecks, SegmentKey
+from kafkaviz.pipeline.ingest.check_reuse import STARTUP_KEY, IngestChecks, SegmentKey
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, RowWriter
-from kafkaviz.pipeline.ingest.log_startup import DirectoryLoad, LoadResult
+from kafkaviz.pipeline.ingest.log_startup import DirectoryStartup, StartupResult
 from kafkaviz.pipeline.ingest.segment_rows import (
     SegmentBytes,
     note_stored_rolls,
@@ -90,9 +90,9 @@ class TableInputs:
     # rows are copied from the old catalog
     first_segments: Mapping[int, int]
     # the log of a directory, by directory number, if the next broker start-up loads the log
-    loads: Mapping[int, DirectoryLoad]
+    directory_startups: Mapping[int, DirectoryStartup]
     # yields what broker start-up does to each log, by ascending number of the log
-    load_results: Callable[[], Iterator[LoadResult]]
+    startup_results: Callable[[], Iterator[StartupResult]]
     # takes a segment's number; True: a task has read the segment and written its rows, False: the
     # old catalog has the rows
     has_new_rows: Callable[[int], bool]
@@ -139,7 +139,7 @@ class _TablesWriter:
         self._entries = inputs.inventory.entries_at(inputs.first_segments)
         self._directories = 0  # number of directories written so far
         self._summaries = Cursor(inputs.summaries(), lambda item: item[0])
-        self._load_results = Cursor(inputs.load_results(), lambda result: result.number)
+        self._startup_results = Cursor(inputs.startup_results(), lambda result: result.number)
         self.problems: list[Problem] = []  # files of segments that could not be read
         self.suffixes: Counter[str] = Counter()  # number of segments per suffix, such as "deleted"
 
@@ -292,17 +292,21 @@ class _TablesWriter:
         health.add_findings(findings)
         for log in broker_health.partition_retention(health.plan, partition, results):
             self._writers["retention"].add(retention_rows(entries.broker, log))
-        load = self._inputs.loads.get(entries.number)
-        if load is not None:
-            text = earlier[LOAD_KEY].text if load.is_known else self._load_text(load.number)
+        startup = self._inputs.directory_startups.get(entries.number)
+        if startup is not None:
+            text = (
+                earlier[STARTUP_KEY].text
+                if startup.is_known
+                else self._startup_text(startup.number)
+            )
             health.add_steps(health.path_of(partition), text)
             if text is not None:
-                rows.append(_checked_row(owner, LOAD_KEY, load.digest, text))
+                rows.append(_checked_row(owner, STARTUP_KEY, startup.digest, text))
         self._writers["checked"].add(rows)
         return broker_health.partition_share(health.plan, partition, results)
 
-    def _load_text(self, number: int) -> str | None:
-        return next((result.text for result in self._load_results.take(number)), None)
+    def _startup_text(self, number: int) -> str | None:
+        return next((result.text for result in self._startup_results.take(number)), None)
 
     def _new_stamp(self, entry: InventoryEntry, summary: SegmentSummary) -> StoredSegment:
         return replace(

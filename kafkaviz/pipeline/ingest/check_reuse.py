@@ -21,7 +21,7 @@ from kafkaviz.pipeline.ingest.log_startup import LogStartup
 from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry, PartitionEntries
 
 SegmentKey = tuple[int | None, str]  # base offset (None for the directory), suffix
-LOAD_KEY: SegmentKey = (None, "")  # key of the effect of a broker start on a directory
+STARTUP_KEY: SegmentKey = (None, "")  # key of the effect of a broker start on a directory
 
 
 class CheckedText(NamedTuple):
@@ -75,7 +75,7 @@ class IngestChecks:
             return check_cache.from_json(entry.segment.with_log(), text)
         return segment.check(entry.segment, self.facts(entry.broker, entry.partition))
 
-    def load(self, number: int, entries: PartitionEntries) -> LogStartup | None:
+    def startup(self, number: int, entries: PartitionEntries) -> LogStartup | None:
         """Returns the log of a directory. None: broker start-up does not load the log."""
         plan = self.plans[entries.broker]
         log = next(plan.logs([entries.partition]), None)
@@ -100,9 +100,9 @@ def is_still_valid(entry: InventoryEntry, text: str | None, now_ms: int) -> bool
     return check_cache.is_still_valid(result, now_ms)
 
 
-def is_load_known(load: LogStartup, checked: Mapping[SegmentKey, CheckedText]) -> bool:
-    earlier = checked.get(LOAD_KEY)
-    return earlier is not None and earlier.digest == load.digest and has_steps(earlier.text)
+def is_startup_known(startup: LogStartup, checked: Mapping[SegmentKey, CheckedText]) -> bool:
+    earlier = checked.get(STARTUP_KEY)
+    return earlier is not None and earlier.digest == startup.digest and has_steps(earlier.text)
 
 
 def has_steps(text: str) -> bool:

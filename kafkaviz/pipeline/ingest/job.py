@@ -26,21 +26,21 @@ from kafkaviz.pipeline.ingest.catalog_tables import TableInputs, write_tables
 from kafkaviz.pipeline.ingest.check_reuse import IngestChecks, is_still_valid
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
 from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, is_whole
-from kafkaviz.pipeline.ingest.log_startup import LoadResult
+from kafkaviz.pipeline.ingest.log_startup import StartupResult
 from kafkaviz.pipeline.ingest.merge_files import merge
 from kafkaviz.pipeline.ingest.plan import (
     PackedTask,
     Task,
-    load_tasks,
     pack,
     plan,
     sort_by_cost,
+    startup_tasks,
     tasks_per_segment,
 )
 from kafkaviz.pipeline.ingest.segment_splits import merge_splits
 from kafkaviz.pipeline.ingest.spools import PartitionSpool
 from kafkaviz.pipeline.ingest.stored_rows import StoredRows
-from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile, SummaryFiles, TaskIndex
+from kafkaviz.pipeline.ingest.task_results import ResultFile, StartupFile, SummaryFiles, TaskIndex
 from kafkaviz.pipeline.ingest.task_runner import TaskRunner, task_runner
 from kafkaviz.pipeline.ingest.work import READ, RESUMED, RESUMED_FOR_CHECKS, IngestWork, find_work
 from kafkaviz.pipeline.read.inventory import Inventory, inventory
@@ -261,8 +261,8 @@ def ingest(
                 checks=checks,
                 summaries=segment_run.summaries.summaries,
                 first_segments=work.first_segments,
-                loads=work.loads,
-                load_results=segment_run.load_results,
+                directory_startups=work.directory_startups,
+                startup_results=segment_run.startup_results,
                 has_new_rows=work.has_new_rows,
                 settings=settings(disk_inventory.brokers, checks),
             ),
@@ -303,7 +303,7 @@ class SegmentRun:
         self._work = work
         self._staging = transaction.staging
         self._runner: TaskRunner | None = None
-        self._load_files: list[LoadFile] = []
+        self._startup_files: list[StartupFile] = []
         self.summaries = SummaryFiles(self._staging)  # of segments read by this or a killed run
 
     def resume(self) -> None:
@@ -339,9 +339,9 @@ class SegmentRun:
             return
         self._runner = task_runner(self._spark, self._run.group)
         cores = self._runner.cores
-        results = self._run_tasks(chain(plan(work, cores), load_tasks(work.startups, cores)))
+        results = self._run_tasks(chain(plan(work, cores), startup_tasks(work.startups, cores)))
         files = [result for result in results if isinstance(result, ResultFile)]
-        self._load_files = [result for result in results if isinstance(result, LoadFile)]
+        self._startup_files = [result for result in results if isinstance(result, StartupFile)]
         splits = [result for result in results if isinstance(result, DecodedSplit)]
         decoded = decoded_by_segment(splits)
         unfinished = {*(split.number for split in splits), *self._badly_split(files)}
@@ -364,10 +364,10 @@ class SegmentRun:
             for task in merges:
                 merge(task, self._staging)
 
-    def load_results(self) -> Iterator[LoadResult]:
+    def startup_results(self) -> Iterator[StartupResult]:
         return task_results.merge_by_number(
-            (file.first_number, partial(task_results.read_loads, self._staging, file))
-            for file in self._load_files
+            (file.first_number, partial(task_results.read_startups, self._staging, file))
+            for file in self._startup_files
         )
 
     def _badly_split(self, files: Iterable[ResultFile]) -> Iterator[int]:

@@ -36,7 +36,7 @@ class LogStartup:
         )
 
 
-class DirectoryLoad(NamedTuple):
+class DirectoryStartup(NamedTuple):
     """A log that the next broker start-up loads. Takes less memory than a `LogStartup`."""
 
     number: int  # the number of the log, among all logs that this run loads
@@ -45,17 +45,17 @@ class DirectoryLoad(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LoadResult:
+class StartupResult:
     """The predicted effect of broker start-up on a log."""
 
     number: int
     text: str | None  # the start-up steps as JSON; None: a file of the log cannot be read
 
 
-def load_log(load: LogStartup) -> LoadResult:
+def predict_startup(startup: LogStartup) -> StartupResult:
     """Predicts what broker start-up does to a log, without changing any file."""
     try:
-        steps = next_start.restart_steps(load.log, clean=load.clean, release=load.release)
+        steps = next_start.restart_steps(startup.log, clean=startup.clean, release=startup.release)
     except KafkavizError:
-        return LoadResult(load.number, None)
-    return LoadResult(load.number, encode(steps))
+        return StartupResult(startup.number, None)
+    return StartupResult(startup.number, encode(steps))

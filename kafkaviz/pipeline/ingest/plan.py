@@ -63,7 +63,7 @@ ENTRY_BYTES = offset_index.ENTRY.itemsize
 class StartupTask:
     """Predicts for several logs what broker start-up does to them."""
 
-    loads: tuple["LogStartup", ...]
+    startups: tuple["LogStartup", ...]
     cost: int = 0
     log_bytes: int = 0  # 0, because an IngestTask counts the bytes of these logs
 
@@ -106,11 +106,13 @@ def pack(task: Task) -> PackedTask:
     return PackedTask(task.cost, task.log_bytes, zlib.compress(pickle.dumps(task)))
 
 
-def load_tasks(loads: Callable[[], Iterable["LogStartup"]], cores: int) -> Iterator[StartupTask]:
-    """Groups logs into start-up tasks of about equal cost. Calls `loads` twice."""
-    costs = array("q", map(_load_cost, loads()))
+def startup_tasks(
+    startups: Callable[[], Iterable["LogStartup"]], cores: int
+) -> Iterator[StartupTask]:
+    """Groups logs into start-up tasks of about equal cost. Calls `startups` twice."""
+    costs = array("q", map(_startup_cost, startups()))
     target = min(max(sum(costs) // (cores * TASKS_PER_CORE), MIN_BYTES), MAX_BYTES)
-    for group, cost in pack_by_cost(zip(loads(), costs, strict=True), target):
+    for group, cost in pack_by_cost(zip(startups(), costs, strict=True), target):
         yield StartupTask(tuple(group), cost)
 
 
@@ -171,16 +173,16 @@ def cuts(segment: Segment, target_bytes: int) -> list[int]:
     return sorted({position for position in positions if position is not None})
 
 
-def _load_cost(load: "LogStartup") -> int:
+def _startup_cost(startup: "LogStartup") -> int:
     """Estimates how many bytes a broker reads to load a log at start-up."""
-    live = load.log.partition.live
+    live = startup.log.partition.live
     cost = SEGMENT_COST_BYTES * (1 + len(live))
-    if load.clean:
+    if startup.clean:
         return cost
     return cost + sum(
         segment.log.size_bytes
         for segment in live
-        if segment.base_offset >= load.log.recovery_point or segment is live[-1]
+        if segment.base_offset >= startup.log.recovery_point or segment is live[-1]
     )
 
 

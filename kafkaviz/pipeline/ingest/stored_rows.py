@@ -322,10 +322,10 @@ class UnchangedDirectories:
             name for name, broker in inventory.brokers if not tiered_view.sources(broker.path)
         )
 
-    def spans(self, entries: PartitionEntries, load: LogStartup | None) -> list[Spans] | None:
+    def spans(self, entries: PartitionEntries, startup: LogStartup | None) -> list[Spans] | None:
         """Returns where each segment's rows are. None: the directory must be examined again.
 
-        `load` is None if broker start-up does not load the log, or no checks are made.
+        `startup` is None if broker start-up does not load the log, or no checks are made.
         """
         directory = entries.stored.directory
         if (
@@ -343,7 +343,7 @@ class UnchangedDirectories:
         if self._checks is not None and not (
             (entries.broker, directory) not in self._unsteady
             and all(os.access(info.path, os.R_OK) for info in entries.partition.other_files)
-            and _has_same_checks(entries, tables, self._checks, load)
+            and _has_same_checks(entries, tables, self._checks, startup)
             and _has_same_retention(entries, tables.retention, self._checks)
         ):
             return None
@@ -381,7 +381,7 @@ def _has_same_checks(
     entries: PartitionEntries,
     tables: DirectoryTables,
     checks: IngestChecks,
-    load: LogStartup | None,
+    startup: LogStartup | None,
 ) -> bool:
     columns = ("base_offset", "suffix", "digest", "json")
     keys, suffixes, digests, texts = (tables.checked[name].to_pylist() for name in columns)
@@ -392,8 +392,8 @@ def _has_same_checks(
     ]
     now_ms = checks.plans[entries.broker].now_ms
     count = len(expected)
-    if load is not None:
-        expected.append((*check_reuse.LOAD_KEY, load.digest))
+    if startup is not None:
+        expected.append((*check_reuse.STARTUP_KEY, startup.digest))
     return (
         list(zip(keys, suffixes, digests, strict=True)) == expected
         and check_cache.is_independent_of_clock(texts[:count], now_ms)

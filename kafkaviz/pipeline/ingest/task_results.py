@@ -39,7 +39,7 @@ from kafkaviz.pipeline.catalog.catalog_info import FORMAT, RowRange, version
 from kafkaviz.pipeline.catalog.schema import LONG, STRING, TASK_TABLES
 from kafkaviz.pipeline.ingest.check_cache import DIGITS, digest_of
 from kafkaviz.pipeline.ingest.commit import link_file
-from kafkaviz.pipeline.ingest.log_startup import LoadResult
+from kafkaviz.pipeline.ingest.log_startup import StartupResult
 from kafkaviz.pipeline.ingest.merge_files import slice_rows, write_rows
 from kafkaviz.pipeline.ingest.segment_splits import SplitSummary, merge_splits
 from kafkaviz.pipeline.read.batch_statistics import BatchStatistics
@@ -47,7 +47,7 @@ from kafkaviz.pipeline.read.segment_scan import SlotCounts
 from kafkaviz.pipeline.read.tasks import SegmentTask
 
 FOLDER = "results"
-LOADS_FOLDER = "loads"
+STARTUPS_FOLDER = "loads"
 ROWS_AT_ONCE = 128
 RESULTS = pa.schema(
     [
@@ -62,8 +62,8 @@ RESULTS = pa.schema(
     ]
 )
 COPIED_COLUMNS = ("number", "start", "stop", "end_position", "check_json")
-Numbered = TypeVar("Numbered", SplitSummary, LoadResult)
-LOADS = pa.schema([("number", LONG), ("text", STRING)])
+Numbered = TypeVar("Numbered", SplitSummary, StartupResult)
+STARTUPS = pa.schema([("number", LONG), ("text", STRING)])
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class ResultFile:
 
 
 @dataclass(frozen=True)
-class LoadFile:
+class StartupFile:
     """A file with the predicted start-up of logs."""
 
     name: str
@@ -126,12 +126,12 @@ def write(
     return ResultFile(name, rows[0]["number"] if rows else 0, is_partial)
 
 
-def write_loads(results: Iterable[LoadResult], staging: Path) -> LoadFile:
+def write_startups(results: Iterable[StartupResult], staging: Path) -> StartupFile:
     rows: list[dict[str, Any]] = [
         {"number": result.number, "text": result.text} for result in results
     ]
-    name = _write_file(arrow_columns.table(rows, LOADS), staging / LOADS_FOLDER)
-    return LoadFile(name, rows[0]["number"])
+    name = _write_file(arrow_columns.table(rows, STARTUPS), staging / STARTUPS_FOLDER)
+    return StartupFile(name, rows[0]["number"])
 
 
 def _write_file(rows: pa.Table, folder: Path) -> str:
@@ -147,9 +147,9 @@ def read(staging: Path, result_file: ResultFile) -> Iterator[SplitSummary]:
     return (summary for _, summary in _read(staging / FOLDER / result_file.name))
 
 
-def read_loads(staging: Path, load_file: LoadFile) -> Iterator[LoadResult]:
-    rows = _rows(staging / LOADS_FOLDER / load_file.name, LOADS.names)
-    return (LoadResult(row["number"], row["text"]) for row in rows)
+def read_startups(staging: Path, startup_file: StartupFile) -> Iterator[StartupResult]:
+    rows = _rows(staging / STARTUPS_FOLDER / startup_file.name, STARTUPS.names)
+    return (StartupResult(row["number"], row["text"]) for row in rows)
 
 
 class SummaryFiles:

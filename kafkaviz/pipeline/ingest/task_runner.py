@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from kafkaviz.analysis.batching.advice import BatchingAnswer
-    from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile
+    from kafkaviz.pipeline.ingest.task_results import ResultFile, StartupFile
 
-    TaskResult = ResultFile | DecodedSplit | LoadFile | BatchingAnswer | str
+    TaskResult = ResultFile | DecodedSplit | StartupFile | BatchingAnswer | str
 
 TASKS_PER_QUERY = 4096  # tasks per query on Spark Connect, which sends them together: about 4 MB
 
@@ -171,13 +171,13 @@ def _runner_of_rows(
 def run_task(task: Task, staging: Path) -> "TaskResult":
     from kafkaviz.analysis.batching.advice import answer_topic
     from kafkaviz.pipeline.ingest import task_results
-    from kafkaviz.pipeline.ingest.log_startup import load_log
+    from kafkaviz.pipeline.ingest.log_startup import predict_startup
     from kafkaviz.pipeline.ingest.split_scan import scan
 
     if isinstance(task, AdviceTask):
         return answer_topic(task.topic, task.quota)
     if isinstance(task, StartupTask):
-        return task_results.write_loads(map(load_log, task.loads), staging)
+        return task_results.write_startups(map(predict_startup, task.startups), staging)
     if isinstance(task, MergeTask):
         return merge(task, staging)
     if isinstance(task, DecodeTask):

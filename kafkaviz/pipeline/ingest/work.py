@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from kafkaviz.pipeline.catalog.catalog_info import Spans
 from kafkaviz.pipeline.ingest import check_reuse
 from kafkaviz.pipeline.ingest.check_reuse import IngestChecks
-from kafkaviz.pipeline.ingest.log_startup import DirectoryLoad, LogStartup
+from kafkaviz.pipeline.ingest.log_startup import DirectoryStartup, LogStartup
 from kafkaviz.pipeline.ingest.stored_rows import NO_SEGMENTS, StoredRows, UnchangedDirectories
 from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry, PartitionEntries
 from kafkaviz.pipeline.read.tasks import SegmentTask
@@ -32,7 +32,7 @@ class IngestWork:
     # are left out
     first_segments: dict[int, int] = field(default_factory=dict)
     # the log that the next broker start-up loads, by directory number
-    loads: dict[int, DirectoryLoad] = field(default_factory=dict)
+    directory_startups: dict[int, DirectoryStartup] = field(default_factory=dict)
 
     @property
     def entries(self) -> Iterator[InventoryEntry]:
@@ -73,15 +73,15 @@ class IngestWork:
         """Yields the logs whose start-up this run must predict."""
         unknown = {
             number: self.first_segments[number]
-            for number, load in self.loads.items()
-            if not load.is_known
+            for number, startup in self.directory_startups.items()
+            if not startup.is_known
         }
         if self.checks is None:
             return
         for entries in self.inventory.entries_at(unknown):
-            load = self.checks.load(self.loads[entries.number].number, entries)
-            if load is not None:
-                yield load
+            startup = self.checks.startup(self.directory_startups[entries.number].number, entries)
+            if startup is not None:
+                yield startup
 
     def has_new_rows(self, number: int) -> bool:
         """Returns whether this or a killed run writes the rows; else the old catalog has them."""
@@ -104,14 +104,14 @@ def find_work(
     """
     work = IngestWork(disk_inventory, checks)
     unchanged = UnchangedDirectories(disk_inventory, stored, checks) if stored else None
-    loads = 0
+    startup_count = 0
     for entries in disk_inventory.entries:
-        load = checks.load(loads, entries) if checks else None
-        loads += load is not None
-        spans = unchanged.spans(entries, load) if unchanged else None
+        startup = checks.startup(startup_count, entries) if checks else None
+        startup_count += startup is not None
+        spans = unchanged.spans(entries, startup) if unchanged else None
         if spans is None:
             work.first_segments[entries.number] = len(work.states)
-            _find_changes(work, entries, load, stored, keep)
+            _find_changes(work, entries, startup, stored, keep)
             continue
         work.states += bytes([UNCHANGED]) * len(spans)
         for segment_spans in spans:
@@ -122,7 +122,7 @@ def find_work(
 def _find_changes(
     work: IngestWork,
     entries: PartitionEntries,
-    load: LogStartup | None,
+    startup: LogStartup | None,
     stored: StoredRows | None,
     keep: Callable[[Spans], None],
 ) -> None:
@@ -139,6 +139,8 @@ def _find_changes(
             state = READ_FOR_CHECKS if must_check else UNCHANGED
             keep(old_segment.spans)
         work.states.append(state)
-    if load is not None:
-        is_known = check_reuse.is_load_known(load, checked)
-        work.loads[entries.number] = DirectoryLoad(load.number, load.digest, is_known)
+    if startup is not None:
+        is_known = check_reuse.is_startup_known(startup, checked)
+        work.directory_startups[entries.number] = DirectoryStartup(
+            startup.number, startup.digest, is_known
+        )

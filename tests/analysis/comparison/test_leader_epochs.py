@@ -60,7 +60,7 @@ def test_a_follower_below_the_leaders_start_restarts():
 
 
 def test_an_epoch_without_a_record_is_forgotten():
-    assert history((3, 0), (7, 100)).after_load().entries == ((3, 0),)
+    assert history((3, 0), (7, 100)).after_startup().entries == ((3, 0),)
     walk = walk_truncation(history((3, 0), end=80), history((3, 0), (7, 100)))
     assert walk.steps[0].epoch == 3 and walk.follower_keeps_below == 80
 
