@@ -184,10 +184,10 @@ def _has_only_active_segment(partition: "PartitionCompaction") -> bool:
 
 
 def _render_partition(partition: "PartitionCompaction") -> Iterator[Text]:
-    from kafkaviz.render import compaction_text
+    from kafkaviz.render import log_text
 
     decision = partition.decision
-    reason = compaction_text.describe_reason(decision, partition.settings)
+    reason = log_text.describe_reason(decision, partition.settings)
     yield message("cli_compaction.partition", name=partition.partition, reason=reason)
     if decision.total_bytes:
         yield _indent(
@@ -203,7 +203,7 @@ def _render_partition(partition: "PartitionCompaction") -> Iterator[Text]:
             checkpoint=decision.checkpointed,
             offset=decision.first_dirty_offset,
         )
-    barrier = compaction_text.describe_barrier(decision, partition.oldest_transaction)
+    barrier = log_text.describe_barrier(decision, partition.oldest_transaction)
     yield _indent("cli_compaction.held", barrier=barrier)
     if partition.error:
         yield _indent("cli_compaction.error", error=partition.error)

@@ -131,7 +131,7 @@ def _parse_key(text: str, *, is_hex: bool) -> bytes:
 def _render(story: "KeyStory", partition: str) -> Iterator[Text]:
     from kafkaviz.analysis.compaction.record_fates import GOES
     from kafkaviz.messages import say_count
-    from kafkaviz.render import compaction_text
+    from kafkaviz.render import log_text
 
     if not story.records:
         yield message("key_story.none", partition=partition)
@@ -150,9 +150,9 @@ def _render(story: "KeyStory", partition: str) -> Iterator[Text]:
     decision = story.log.decision
     yield message(
         "key_story.decision",
-        reason=compaction_text.describe_reason(decision, story.log.settings),
+        reason=log_text.describe_reason(decision, story.log.settings),
         stop=decision.first_uncleanable_segment,
-        barrier=compaction_text.describe_barrier(decision, story.log.state.oldest_transaction),
+        barrier=log_text.describe_barrier(decision, story.log.state.oldest_transaction),
     )
 
 
@@ -163,12 +163,12 @@ def _render_unread(story: "KeyStory") -> Iterator[Text]:
 
 def _describe_record(story: "KeyStory", record: "KeyRecord") -> str:
     from kafkaviz import units
-    from kafkaviz.render import compaction_text
+    from kafkaviz.render import log_text
 
     return say(
         "key_story.record",
         offset=record.offset,
         time=units.moment(record.timestamp_ms),
         segment=record.segment,
-        fate=compaction_text.describe_fate(record, story.log),
+        fate=log_text.describe_fate(record, story.log),
     )

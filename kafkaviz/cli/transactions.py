@@ -207,7 +207,7 @@ def _render(
 
 def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> Iterator[Text]:
     from kafkaviz.analysis.transactions.listing import Outcome
-    from kafkaviz.render.transaction_text import describe_verdict, start_cell
+    from kafkaviz.render.log_text import describe_verdict, start_cell
 
     if partition.problem and partition.log_end is None and not partition.transactions:
         yield say("errors.of_path", path=partition.partition, problem=partition.problem)

@@ -16,7 +16,7 @@ Each class does something that the classes above it in this list do not:
   trusted.
 - analysis.comparison.batches.BatchStream reads the batches of several segments.
 - search.scan.LogReader reads as Kafka does for one lookup, and remembers every read.
-- pipeline.ingest.decoded_batches.DecodedWalk reads the batches of a compressed segment that several
+- pipeline.ingest.segment_splits.DecodedWalk reads the batches of a compressed segment that several
   tasks of an ingest have decoded.
 
 HeaderScan and CheckedScan continue like this:

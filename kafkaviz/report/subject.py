@@ -35,8 +35,8 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.log.settings import open_settings
 from kafkaviz.messages import Message, message, say
-from kafkaviz.pipeline.read.batch_statistics import BatchStatistics, BatchStatisticsBuilder
 from kafkaviz.pipeline.read.rows import codec_names
+from kafkaviz.pipeline.read.segment_scan import BatchStatistics, BatchStatisticsBuilder
 
 ProgressListener = Callable[[Message], None]  # called with progress messages
 PIECE_BYTES = 4 << 20  # bytes of a file that are read at once

@@ -6,7 +6,7 @@ from dataclasses import replace
 from kafkaviz.analysis.compaction.compaction import decide_logs, with_dirty_ratio
 from kafkaviz.config_def import DIRTY_RATIO
 from kafkaviz.figures.disk import compaction_view
-from kafkaviz.render.compaction_text import describe_reason
+from kafkaviz.render.log_text import describe_reason
 from kafkaviz.units import moment
 from tests.analysis.compaction.recorded import clean_recorded, lines, unpacked, write_broker
 

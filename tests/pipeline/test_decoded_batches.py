@@ -16,9 +16,14 @@ from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest import plan as plan_module
-from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, DecodeTask, decode, is_whole
 from kafkaviz.pipeline.ingest.plan import Task, plan, sort_by_cost, startup_tasks
-from kafkaviz.pipeline.ingest.segment_splits import IngestTask
+from kafkaviz.pipeline.ingest.segment_splits import (
+    DecodedSplit,
+    DecodeTask,
+    IngestTask,
+    decode,
+    is_whole,
+)
 from kafkaviz.pipeline.read.tasks import SegmentTask
 from tests.pipeline.whole_logs import START_MS, batch, broker, write
 

@@ -11,9 +11,8 @@ from kafkaviz.format import offset_index
 from kafkaviz.log.batch_starts import MAX_TRIES
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.ingest import plan as plan_module
-from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit
 from kafkaviz.pipeline.ingest.plan import cuts, plan, tasks_per_segment
-from kafkaviz.pipeline.ingest.segment_splits import SegmentSplit
+from kafkaviz.pipeline.ingest.segment_splits import DecodedSplit, SegmentSplit
 from tests.pipeline.segment_tasks import segment_tasks_of
 from tests.pipeline.small_logs import write_broker
 from tests.pipeline.source_reading import counted

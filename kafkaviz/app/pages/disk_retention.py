@@ -26,7 +26,7 @@ from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render as render_message
 from kafkaviz.messages import say, say_count
 from kafkaviz.render import retention_text
-from kafkaviz.render.compaction_text import describe_reason
+from kafkaviz.render.log_text import describe_reason
 from kafkaviz.render.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.units import DAY_MS, HOUR_MS
 

@@ -18,7 +18,7 @@ from kafkaviz.analysis.compaction.decision import CleaningDecision
 from kafkaviz.analysis.compaction.record_fates import GOES, Fate, LogRecord
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, render, say, say_count
-from kafkaviz.render import compaction_text
+from kafkaviz.render import log_text
 from kafkaviz.render.sentences import count_range, join_details, join_semicolon
 from kafkaviz.simulate.cleaner.cleaner import LISTED_RANGES, Cleaning, OffsetRanges
 from kafkaviz.units import file_stem, format_bytes, format_count
@@ -163,7 +163,7 @@ def _caption(step: int, *, is_small: bool) -> str:
 def _notes(
     log: DecidedLog, cleaning: Cleaning | None, step: int, *, is_small: bool
 ) -> Iterable[str]:
-    barrier = compaction_text.describe_barrier(log.decision, log.state.oldest_transaction)
+    barrier = log_text.describe_barrier(log.decision, log.state.oldest_transaction)
     yield say("cleaning.note_barrier", barrier=barrier)
     if cleaning is None:
         return
@@ -282,7 +282,7 @@ def _record_cell(
     if step < REMOVAL:
         return cell
     after = GOES_NOW if record.fate in GOES else KEEPS
-    fate = render(compaction_text.describe_fate(record, log))
+    fate = render(log_text.describe_fate(record, log))
     return replace(cell, after=after, why=_why(record), fate=fate)
 
 

@@ -10,7 +10,7 @@ from kafkaviz.analysis.compaction.record_fates import KeyStory
 from kafkaviz.format.names import topic_of
 from kafkaviz.html import join, tag
 from kafkaviz.messages import render, say, say_count
-from kafkaviz.render.compaction_text import describe_fate, describe_reason
+from kafkaviz.render.log_text import describe_fate, describe_reason
 from kafkaviz.render.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.simulate.cleaner.cleaner import AFTER, BEFORE, Cleaning
 from kafkaviz.simulate.cleaner.record_filter import NO_TIMESTAMP

@@ -28,8 +28,8 @@ from kafkaviz.analysis.transactions.read_committed import (
 from kafkaviz.figures import theme
 from kafkaviz.figures.theme import PlainFigure
 from kafkaviz.messages import Message, message, render, say, say_count
+from kafkaviz.render.log_text import describe_verdict, start_cell
 from kafkaviz.render.sentences import capitalize, count_range, join_sentences, to_sentence
-from kafkaviz.render.transaction_text import describe_verdict, start_cell
 from kafkaviz.units import format_count
 
 MAX_TRANSACTIONS = 40

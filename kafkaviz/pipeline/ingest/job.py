@@ -25,7 +25,6 @@ from kafkaviz.pipeline.ingest import task_results
 from kafkaviz.pipeline.ingest.catalog_tables import TableInputs, write_tables
 from kafkaviz.pipeline.ingest.check_reuse import IngestChecks, is_still_valid
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
-from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, is_whole
 from kafkaviz.pipeline.ingest.log_startup import StartupResult
 from kafkaviz.pipeline.ingest.merge_files import merge
 from kafkaviz.pipeline.ingest.plan import (
@@ -37,7 +36,7 @@ from kafkaviz.pipeline.ingest.plan import (
     startup_tasks,
     tasks_per_segment,
 )
-from kafkaviz.pipeline.ingest.segment_splits import merge_splits
+from kafkaviz.pipeline.ingest.segment_splits import DecodedSplit, is_whole, merge_splits
 from kafkaviz.pipeline.ingest.spools import PartitionSpool
 from kafkaviz.pipeline.ingest.stored_rows import StoredRows
 from kafkaviz.pipeline.ingest.task_results import ResultFile, StartupFile, SummaryFiles, TaskIndex

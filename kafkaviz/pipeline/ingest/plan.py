@@ -6,7 +6,7 @@ batch, and its scan must end where the next split begins. Otherwise the whole se
 
 A checked segment is read by one task. For a large compressed segment, this task might still run
 after all other tasks have ended. So other tasks first decode splits of the segment
-(decoded_batches.py). The task with the highest cost starts first.
+(segment_splits.py). The task with the highest cost starts first.
 
 The cost of a segment is its estimated reading time, found from the headers of a few batches. The
 unit is the time to read one byte of uncompressed .log. Example: with zstd, a byte costs 6 and a
@@ -33,9 +33,13 @@ from kafkaviz.format.walk import batch_at
 from kafkaviz.log import file
 from kafkaviz.log.batch_starts import open_batch_starts
 from kafkaviz.log.segment import LogSegment, Segment
-from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, DecodeTask
 from kafkaviz.pipeline.ingest.merge_files import MergeTask
-from kafkaviz.pipeline.ingest.segment_splits import IngestTask, SegmentSplit
+from kafkaviz.pipeline.ingest.segment_splits import (
+    DecodedSplit,
+    DecodeTask,
+    IngestTask,
+    SegmentSplit,
+)
 from kafkaviz.pipeline.read.tasks import SEGMENT_COST_BYTES, SegmentTask, pack_by_cost
 
 if TYPE_CHECKING:

@@ -19,9 +19,13 @@ from kafkaviz.format.walk import BatchObserver
 from kafkaviz.log.scans import SharedScan
 from kafkaviz.pipeline.catalog.schema import TASK_TABLES
 from kafkaviz.pipeline.ingest import check_cache
-from kafkaviz.pipeline.ingest.decoded_batches import DecodedWalk
 from kafkaviz.pipeline.ingest.row_file import BatchRows, RowFile
-from kafkaviz.pipeline.ingest.segment_splits import IngestTask, SegmentSplit, SplitSummary
+from kafkaviz.pipeline.ingest.segment_splits import (
+    DecodedWalk,
+    IngestTask,
+    SegmentSplit,
+    SplitSummary,
+)
 from kafkaviz.pipeline.read.segment_scan import SegmentScan
 
 

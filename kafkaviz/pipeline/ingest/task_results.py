@@ -42,8 +42,7 @@ from kafkaviz.pipeline.ingest.commit import link_file
 from kafkaviz.pipeline.ingest.log_startup import StartupResult
 from kafkaviz.pipeline.ingest.merge_files import slice_rows, write_rows
 from kafkaviz.pipeline.ingest.segment_splits import SplitSummary, merge_splits
-from kafkaviz.pipeline.read.batch_statistics import BatchStatistics
-from kafkaviz.pipeline.read.segment_scan import SlotCounts
+from kafkaviz.pipeline.read.segment_scan import BatchStatistics, SlotCounts
 from kafkaviz.pipeline.read.tasks import SegmentTask
 
 FOLDER = "results"

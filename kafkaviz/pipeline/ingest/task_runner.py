@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.messages import message
 from kafkaviz.pipeline.ingest import plan
-from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, DecodeTask, decode
 from kafkaviz.pipeline.ingest.merge_files import MergeTask, merge
 from kafkaviz.pipeline.ingest.plan import AdviceTask, PackedTask, StartupTask, Task
+from kafkaviz.pipeline.ingest.segment_splits import DecodedSplit, DecodeTask, decode
 from kafkaviz.pipeline.read.tasks import pack_by_cost
 
 if TYPE_CHECKING:

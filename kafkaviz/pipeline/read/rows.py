@@ -17,8 +17,7 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.catalog.arrow_columns import numpy_column, repeated_texts
 from kafkaviz.pipeline.catalog.schema import BATCHES, FILE_FACTS, FILE_KINDS, SEGMENTS
-from kafkaviz.pipeline.read.batch_statistics import no_timestamp
-from kafkaviz.pipeline.read.segment_scan import ScanSummary
+from kafkaviz.pipeline.read.segment_scan import ScanSummary, no_timestamp
 from kafkaviz.pipeline.read.tasks import SegmentTask
 from kafkaviz.units import replace_surrogates
 

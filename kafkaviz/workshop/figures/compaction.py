@@ -16,7 +16,7 @@ from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.disk import cleaning_figure
 from kafkaviz.messages import message, render, say, say_count
-from kafkaviz.render import compaction_text
+from kafkaviz.render import log_text
 from kafkaviz.render.sentences import join_comma, to_sentence
 from kafkaviz.simulate import lesson_logs
 from kafkaviz.simulate.cleaner.batch_chunks import BatchChunks
@@ -98,8 +98,8 @@ def _reason_text(check: CleanerCheck) -> str:
     """Returns why the cleaner takes the log, or why not."""
     decision = check.log.decision
     if decision.cleanable_bytes:
-        return render(compaction_text.describe_reason(decision, check.log.settings))
-    barrier = compaction_text.describe_barrier(decision, check.log.state.oldest_transaction)
+        return render(log_text.describe_reason(decision, check.log.settings))
+    barrier = log_text.describe_barrier(decision, check.log.state.oldest_transaction)
     return say("cleaner_lesson.held", barrier=barrier)
 
 
@@ -315,7 +315,7 @@ def _draw_story(story: KeyStory, block: LessonBlock, _key: str, *, is_answered: 
             format_count(record.offset),
             units.moment(record.timestamp_ms),
             format_count(record.segment),
-            to_sentence(render(compaction_text.describe_fate(record, story.log)))
+            to_sentence(render(log_text.describe_fate(record, story.log)))
             if is_answered
             else UNKNOWN,
         )

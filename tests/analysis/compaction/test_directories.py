@@ -6,7 +6,7 @@ import kafkaviz as kv
 from kafkaviz.analysis.compaction.decision import Barrier, DecisionReason
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.settings import open_settings
-from kafkaviz.render.compaction_text import describe_barrier, describe_reason
+from kafkaviz.render.log_text import describe_barrier, describe_reason
 from tests.conftest import SAMPLES
 from tests.support.brokers import copy_partitions
 

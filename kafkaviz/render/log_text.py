@@ -1,14 +1,15 @@
-"""Texts about compaction: what the cleaner does with a log or a record, and why."""
+"""Texts about a log: what the cleaner does with its records and why, and its transactions."""
 
 from collections.abc import Mapping
 
+from kafkaviz import units
 from kafkaviz.analysis.compaction.compaction import DecidedLog
 from kafkaviz.analysis.compaction.decision import CleaningDecision, DecisionReason, OpenTransaction
 from kafkaviz.analysis.compaction.record_fates import KeyRecord, LogRecord
+from kafkaviz.analysis.transactions.listing import Hold, Transaction
 from kafkaviz.config_def import DIRTY_RATIO
 from kafkaviz.log.settings import SettingValue
-from kafkaviz.messages import Message, message
-from kafkaviz.units import moment
+from kafkaviz.messages import Message, message, say
 
 
 def describe_reason(
@@ -47,6 +48,27 @@ def describe_fate(record: KeyRecord | LogRecord, log: DecidedLog) -> Message:
     return message(
         f"key_story.fate_{record.fate.replace('-', '_')}",
         offset=record.replaced_by,
-        time=moment(record.delete_horizon_ms),
+        time=units.moment(record.delete_horizon_ms),
         barrier=describe_barrier(log.decision, log.state.oldest_transaction),
+    )
+
+
+# by begins_before_log: whether the transaction began before the first batch of this copy
+_MARKS = {True: "< ", None: "≤ ", False: ""}
+
+
+def start_cell(transaction: Transaction) -> str:
+    """Returns the start time. "<": the real start is earlier. "≤": it may be earlier."""
+    if transaction.start_ms is None:
+        return units.MISSING
+    return _MARKS[transaction.begins_before_log] + units.moment(transaction.start_ms)
+
+
+def describe_verdict(hold: Hold) -> str:
+    """Says what the coordinator knows about an open transaction."""
+    return say(
+        f"transactions.verdict_{hold.verdict.value}",
+        state=hold.coordinator_state or "",
+        timeout="" if hold.timeout_ms is None else units.duration(hold.timeout_ms),
+        until="" if hold.until_ms is None else units.moment(hold.until_ms, fraction=False),
     )

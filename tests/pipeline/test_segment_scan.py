@@ -13,13 +13,13 @@ from kafkaviz.format.batch import BATCH, LOG_APPEND_TIME
 from kafkaviz.format.walk import observe_scan
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
-from kafkaviz.pipeline.read.batch_statistics import (
+from kafkaviz.pipeline.read.rows import codec_names
+from kafkaviz.pipeline.read.segment_scan import (
     BatchStatistics,
     BatchStatisticsBuilder,
     content,
     merge,
 )
-from kafkaviz.pipeline.read.rows import codec_names
 
 CUTS = st.lists(st.integers(0, 400), max_size=6)
 
