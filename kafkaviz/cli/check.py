@@ -24,7 +24,7 @@ cannot be read.
 
 --json prints one object; [] marks a list of objects:
   directory            the path
-  kafka_version        assumed, because
+  kafka_version        assumed, because; value (null) and source too, if the release is unknown
   log_directories[]    path, directory_id, has_metadata_log, partitions, log_bytes
   findings[]           the worst first: code, severity, partition, file, position, length, message,
                        consequence, next_step, reference, log_directory

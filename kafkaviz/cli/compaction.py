@@ -67,7 +67,7 @@ Some of these values:
   tombstones_left   a list of [offset, delete horizon] after the cleaning, as markers_left is;
                     tombstones_before and markers_before are those before it
 
-Each list has up to 100000 items, and the counts next to it have no limit.
+A list of ranges, tombstones or markers has up to 100000 items; its count has no limit.
 
 Example: kafkaviz compaction /var/lib/kafka/data --set min.cleanable.dirty.ratio=0.1"""
 

@@ -41,7 +41,8 @@ catalogs same-batches), 1 they are not, 2 wrong usage or unreadable input.
                     (excluded), first_divergent_offset, segment_bases_equal, difference_count,
                     rewritten_batches, notes, other_generation, other_directory; and each as {a, b}
                     leader_epochs_there, damaged_batches, index_interval_bytes, replicas
-    only_in_a       records, ranges; so have only_in_b, different and unreadable
+    only_in_a       records, ranges, more_ranges (how many are left out); so have only_in_b,
+                    different and unreadable
     if_leader       {a, b}, each: follower_keeps_below, follower_loses (ranges), follower_log_start,
                     leader_epoch
       steps[]       epoch, fetch_offset, answer: {epoch, end_offset}, rule, truncates_to

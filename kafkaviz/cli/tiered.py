@@ -64,7 +64,7 @@ object; in the layout of Aiven's plugin, a .log above 25 MiB is written in parts
 Exit status: 0 no segment is lost, 1 at least one is, 2 wrong usage or a store that cannot be read.
 
 --json prints one object; [] marks a list of objects:
-  store               its path
+  store               its path, or null without --tiered
   directory           the path of the broker, or null
   partitions[]        partition, topic_id, local_log_start, deleted_segments, deletion, counts,
                       problems, unannounced_segments

@@ -1,15 +1,18 @@
 """Texts about a log: what the cleaner does with its records and why, and its transactions."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from kafkaviz import units
-from kafkaviz.analysis.compaction.compaction import DecidedLog
 from kafkaviz.analysis.compaction.decision import CleaningDecision, DecisionReason, OpenTransaction
-from kafkaviz.analysis.compaction.record_fates import KeyRecord, LogRecord
-from kafkaviz.analysis.transactions.listing import Hold, Transaction
 from kafkaviz.config_def import DIRTY_RATIO
 from kafkaviz.log.settings import SettingValue
 from kafkaviz.messages import Message, message, say
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.compaction.compaction import DecidedLog
+    from kafkaviz.analysis.compaction.record_fates import KeyRecord, LogRecord
+    from kafkaviz.analysis.transactions.listing import Hold, Transaction
 
 
 def describe_reason(
@@ -43,7 +46,7 @@ def describe_barrier(
     )
 
 
-def describe_fate(record: KeyRecord | LogRecord, log: DecidedLog) -> Message:
+def describe_fate(record: "KeyRecord | LogRecord", log: "DecidedLog") -> Message:
     """Says whether a cleaning at this moment would keep a record, and why."""
     return message(
         f"key_story.fate_{record.fate.replace('-', '_')}",
@@ -57,14 +60,14 @@ def describe_fate(record: KeyRecord | LogRecord, log: DecidedLog) -> Message:
 _MARKS = {True: "< ", None: "≤ ", False: ""}
 
 
-def start_cell(transaction: Transaction) -> str:
+def start_cell(transaction: "Transaction") -> str:
     """Returns the start time. "<": the real start is earlier. "≤": it may be earlier."""
     if transaction.start_ms is None:
         return units.MISSING
     return _MARKS[transaction.begins_before_log] + units.moment(transaction.start_ms)
 
 
-def describe_verdict(hold: Hold) -> str:
+def describe_verdict(hold: "Hold") -> str:
     """Says what the coordinator knows about an open transaction."""
     return say(
         f"transactions.verdict_{hold.verdict.value}",

@@ -70,9 +70,9 @@ def test_a_batch_larger_than_the_buffer_is_checked_piece_by_piece():
 
 
 def test_many_batches_are_indexed_as_by_a_plain_loop():
-    """More batches than one array of the walk holds, with equal, falling and rising timestamps."""
+    """More batches than one array of the scan holds, with equal, falling and rising timestamps."""
     batches = [
-        (at * 3, 2, 61 + at * 37 % 90, 1_700_000_000_000 + at * 7919 % 5000 * (at % 3))
+        (at * 3, 2, 61 + at * 37 % 2, 1_700_000_000_000 + at * 7919 % 5000 * (at % 3))
         for at in range(20_000)
     ]
     log = b"".join(v2_batch(*batch) for batch in batches)

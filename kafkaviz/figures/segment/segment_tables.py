@@ -256,7 +256,7 @@ def _batch_columns(batches: np.ndarray) -> dict[str, pa.Array]:
     columns = _columns(batches)
     is_legacy = batches["magic"] < MAGIC_2
     is_wrapped = is_legacy & (batches["record_count"] == UNKNOWN)
-    is_untimed = batches["magic"] == 0
+    is_untimed = batches["magic"] < 1
     missing = {
         **dict.fromkeys(MAGIC_2_FIELDS, is_legacy),
         **dict.fromkeys(("base_offset", "record_count"), is_wrapped),

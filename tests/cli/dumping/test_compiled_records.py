@@ -87,6 +87,21 @@ def test_little_room_is_used_again_and_again(monkeypatch, data):
     assert expected.out.count(b" headerKeys: [") >= 120
 
 
+def test_a_gap_before_every_record(monkeypatch, tmp_path):
+    """Lines that are shorter than the bound leave room for more records than there may be gaps."""
+    records = [
+        Record(offset_delta=2 * index, timestamp_delta_ms=0, key=None, value=None)
+        for index in range(10)
+    ]
+    log = encode_log([(records, 0, 0, -1), (records[:8], 0, 0, -1)])
+    (tmp_path / LOG).write_bytes(log)
+    expected = dumped(tmp_path, ["--print-data-log", LOG])
+    for room_bytes in range(2000, 6000, 100):
+        monkeypatch.setattr(record_lines, "LineBuffer", partial(LineBuffer, room_bytes))
+        assert dumped(tmp_path, ["--print-data-log", LOG]) == expected
+    assert expected.err.count("is followed by") == 17
+
+
 @given(
     st.one_of(
         st.binary(max_size=8),
