@@ -4,8 +4,9 @@ So a command that calls no compiled function does not wait for numba.
 """
 
 import functools
+import warnings
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
@@ -28,9 +29,7 @@ class CompiledFunction(Generic[Parameters, Result]):
 
     @cached_property
     def dispatcher(self) -> Any:
-        from numba import njit
-
-        return njit(**self._options)(self.__wrapped__)
+        return _load_njit()(**self._options)(self.__wrapped__)
 
     @property
     def py_func(self) -> Callable[Parameters, Result]:
@@ -42,6 +41,19 @@ class CompiledFunction(Generic[Parameters, Result]):
 
     def __reduce__(self) -> str:
         return self.__qualname__
+
+
+@cache
+def _load_njit() -> Callable:
+    from numba import njit
+    from numba.core.errors import NumbaExperimentalFeatureWarning
+
+    # Code that was compiled for a row also takes a row with more fields behind the same ones, such
+    # as a batch with the result of its check. numba warns of it, in the order of the calls.
+    warnings.filterwarnings(
+        "ignore", category=NumbaExperimentalFeatureWarning, module=r".*\bkafkaviz\b"
+    )
+    return njit
 
 
 def njit(

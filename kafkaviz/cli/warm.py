@@ -46,7 +46,8 @@ def run(_args: argparse.Namespace) -> int:
         _read(broker)
         _dump(broker)
         _clean(broker)
-    simulate("strimzi")
+        simulate("strimzi")
+        _tune(broker)
     search_race.choose_targets(np.arange(20), 0, 19, 8, warm_bytes=32, page_bytes=32)
     page_replay.grow(1)
     runs.compile_decompressors()
@@ -57,19 +58,27 @@ def run(_args: argparse.Namespace) -> int:
 
 def _read(broker: "Broker") -> None:
     from kafkaviz.analysis.broker_health import check
-    from kafkaviz.analysis.cost import cost_model
-    from kafkaviz.analysis.tuning.interval_cost import Budgets
-    from kafkaviz.analysis.tuning.recommendation import recommend_all
-    from kafkaviz.analysis.tuning.source import open_source
 
     for partition in broker.partitions:
         for segment in partition.live:
             for batch in segment.batches()[:1]:
                 segment.records(int(batch["position"]))
     check(broker)
+
+
+def _tune(broker: "Broker") -> None:
+    from kafkaviz.analysis.batching.ranking import measure_batching
+    from kafkaviz.analysis.cost import cost_model
+    from kafkaviz.analysis.tuning.index_size import log_rounds, sweep_index_sizes
+    from kafkaviz.analysis.tuning.interval_cost import Budgets
+    from kafkaviz.analysis.tuning.recommendation import recommend_all
+    from kafkaviz.analysis.tuning.source import open_source
+
     source = open_source(broker.path / PARTITION)
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
     recommend_all(source.cases, source.total, Budgets(), costs)
+    measure_batching(source, seconds=0)
+    sweep_index_sizes(log_rounds(source), source.total.today.config)
 
 
 def _dump(broker: "Broker") -> None:

@@ -16,10 +16,13 @@ from tests.pipeline import whole_logs
 # each has loops that a page or a command calls when it is opened first, whose results are not
 # kept for the process: of those that are, other tests may have been first
 COMPILED_MODULES = {
+    "analysis.batching.merging",
+    "analysis.batching.record_sample",
     "analysis.cost.cold_reads",
     "analysis.cost.page_replay",
     "analysis.sweep.sweeper",
     "analysis.sweep.times",
+    "analysis.tuning.index_size",
     "cli.dumping.compiled_records",
     "cli.dumping.lines",
     "format.deep_scan",
