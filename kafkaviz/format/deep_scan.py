@@ -9,6 +9,7 @@ two batches, with a flipped byte in the key size of the second batch's first rec
                       and a BatchFault: record-malformed, byte 2938, Kafka's message
 """
 
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,6 +31,7 @@ from kafkaviz.format.batch import (
     HEADER_BYTES,
     LOG_APPEND_TIME,
     MAGIC_2,
+    MAGIC_END,
     rows,
 )
 from kafkaviz.format.record_sizes import SIZE_BITS, delta_of_key, sort_keys, take_sizes
@@ -419,9 +421,7 @@ def _oddities(
 
 def _check_sums(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) -> None:
     _sum_batches(chunk, chunk_position, batches)
-    for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
-        data = _bytes(chunk, chunk_position, batches[place]).data
-        batches["crc_valid"][place] = batch_records.is_crc_valid(data)
+    _sum_messages(chunk, chunk_position, batches)
     batches["records_read"] = np.clip(batches["record_count"], 0, None)
 
 
@@ -438,15 +438,27 @@ def _sum_batches(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) ->
 # ---- magic 0 and 1
 
 
+def _sum_messages(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) -> None:
+    """Checks the checksums of all batches of magic 0 and 1."""
+    is_legacy = batches["magic"] < MAGIC_2
+    starts = batches["position"][is_legacy] - chunk_position
+    ends = starts + batches["size_bytes"][is_legacy]
+    crcs = [
+        zlib.crc32(chunk.data[start + MAGIC_END - 1 : end])
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+    ]
+    batches["crc_valid"][is_legacy] = batches["crc"][is_legacy] == crcs
+
+
 def _read_messages(
     chunk: np.ndarray, chunk_position: int, batches: np.ndarray, limit_bytes: int
 ) -> None:
     """Checks and reads each batch of magic 0 or 1: one message, or those in a wrapper."""
+    _sum_messages(chunk, chunk_position, batches)
     for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
         batch = batches[place]
         data = _bytes(chunk, chunk_position, batch).data
         messages = legacy_messages.read(data, limit_bytes)
-        batch["crc_valid"] = batch_records.is_crc_valid(data)
         if messages.fault is None:
             batch["fault"] = NONE
         elif len(messages.data):
