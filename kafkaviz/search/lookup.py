@@ -2,7 +2,7 @@
 
 A lookup has these parts:
 
-    choices           the .log that is searched, and why the others are not (segment_choice.py)
+    choices           the .log that is searched, and why the others are not (segment_reasons.py)
     searches          slot by slot in the time index and the offset index (index_search.py)
     scan              batch by batch, from the position that the index gave (scan.py)
     record, answer    the result for the client (consumer.py, by_time.py)
@@ -32,7 +32,7 @@ from kafkaviz.search.fetch import (
 from kafkaviz.search.index_search import OFFSET, IndexSearch
 from kafkaviz.search.log_view import LogView
 from kafkaviz.search.scan import FailedRead, ForwardScan
-from kafkaviz.search.segment_choice import (
+from kafkaviz.search.segment_reasons import (
     START_REASONS,
     SegmentChoice,
     SegmentReason,

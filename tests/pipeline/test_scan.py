@@ -20,7 +20,7 @@ from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.schema import ROW_TABLES, TASK_TABLES
-from kafkaviz.pipeline.ingest import check_cache, row_file
+from kafkaviz.pipeline.ingest import row_file, stored_checks
 from kafkaviz.pipeline.ingest.plan import tasks_per_segment
 from kafkaviz.pipeline.ingest.segment_splits import (
     IngestTask,
@@ -115,7 +115,7 @@ def assert_checked_alike(directory: Path, staging: Path) -> None:
         replace(summary, spans={}) for summary in plain
     ]
     for segment_task, summary in zip(checked_tasks, checked, strict=True):
-        assert summary.check_json == check_cache.to_json(
+        assert summary.check_json == stored_checks.to_json(
             checks.check(segment_task.segment, segment_task.facts)
         )
 

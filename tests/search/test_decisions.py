@@ -8,7 +8,7 @@ from kafkaviz.search.binary_search import Branch, floor
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp, lookup_in_view
 from kafkaviz.search.scan import HeaderOutcome, ReadPart
-from kafkaviz.search.segment_choice import SegmentMiss, SegmentReason
+from kafkaviz.search.segment_reasons import SegmentMiss, SegmentReason
 from kafkaviz.simulate import lesson_logs
 from tests.support.legacy_messages import build_message
 

@@ -17,7 +17,7 @@ from kafkaviz.search import by_time
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp
 from kafkaviz.search.scan import LogReader, run_search
-from kafkaviz.search.segment_choice import SegmentMiss, SegmentReason
+from kafkaviz.search.segment_reasons import SegmentMiss, SegmentReason
 from kafkaviz.simulate import lesson_logs
 from tests.pipeline import whole_logs
 from tests.support.legacy_messages import build_message

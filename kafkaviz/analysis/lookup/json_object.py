@@ -5,7 +5,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.search import by_time
 from kafkaviz.search.index_search import OFFSET, IndexSearch
 from kafkaviz.search.lookup import Lookup
-from kafkaviz.search.segment_choice import describe_choice
+from kafkaviz.search.segment_reasons import describe_choice
 
 ENTRY_FIELDS = {"offset": ("offset", "position"), "time": ("timestamp_ms", "offset")}
 

@@ -20,7 +20,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message
 from kafkaviz.search.log_view import LogView
 from kafkaviz.search.lookup import Lookup
-from kafkaviz.search.segment_choice import SegmentReason
+from kafkaviz.search.segment_reasons import SegmentReason
 
 SEARCHED = "searched"
 OLDER = "older"

@@ -11,7 +11,7 @@ from kafkaviz.search.fetch import Bounds, FailedBounds
 from kafkaviz.search.index_search import OFFSET, IndexSearch
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.scan import ForwardScan
-from kafkaviz.search.segment_choice import (
+from kafkaviz.search.segment_reasons import (
     SegmentChoice,
     SegmentMiss,
     SegmentReason,

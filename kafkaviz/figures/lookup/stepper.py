@@ -24,7 +24,7 @@ from kafkaviz.search.consumer import ConsumerRecord
 from kafkaviz.search.index_search import OFFSET, TIME, IndexSearch
 from kafkaviz.search.lookup import LookupOutcome
 from kafkaviz.search.scan import Batch, FailedRead, ForwardScan
-from kafkaviz.search.segment_choice import SegmentReason
+from kafkaviz.search.segment_reasons import SegmentReason
 from kafkaviz.units import clock, format_count
 
 VALUE_NAMES = (

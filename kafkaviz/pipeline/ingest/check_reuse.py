@@ -16,7 +16,7 @@ from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log.partition import Partition
-from kafkaviz.pipeline.ingest import check_cache
+from kafkaviz.pipeline.ingest import stored_checks
 from kafkaviz.pipeline.ingest.log_startup import LogStartup
 from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry, PartitionEntries
 
@@ -52,7 +52,7 @@ class IngestChecks:
         facts = self.facts(entry.broker, entry.partition)
         state = entry.segment.state
         if state not in self._digests:
-            self._digests[state] = check_cache.digest(entry.segment, facts)
+            self._digests[state] = stored_checks.digest(entry.segment, facts)
         return self._digests[state]
 
     def must_read(self, entry: InventoryEntry, checked: Mapping[SegmentKey, CheckedText]) -> bool:
@@ -72,7 +72,7 @@ class IngestChecks:
         A segment that is not in use (such as .deleted) or has no .log is checked only by name.
         """
         if text is not None and is_read(entry):
-            return check_cache.from_json(entry.segment.with_log(), text)
+            return stored_checks.from_json(entry.segment.with_log(), text)
         return segment.check(entry.segment, self.facts(entry.broker, entry.partition))
 
     def startup(self, number: int, entries: PartitionEntries) -> LogStartup | None:
@@ -94,10 +94,10 @@ def is_still_valid(entry: InventoryEntry, text: str | None, now_ms: int) -> bool
     if text is None:
         return not is_read(entry)
     try:
-        result = check_cache.from_json(entry.segment.with_log(), text)
+        result = stored_checks.from_json(entry.segment.with_log(), text)
     except ValueError:
         return False
-    return check_cache.is_still_valid(result, now_ms)
+    return stored_checks.is_still_valid(result, now_ms)
 
 
 def is_startup_known(startup: LogStartup, checked: Mapping[SegmentKey, CheckedText]) -> bool:

@@ -9,7 +9,7 @@ from kafkaviz.analysis.restart.next_start import RestartLog
 from kafkaviz.analysis.serialization import encode
 from kafkaviz.config_def import Release
 from kafkaviz.errors import KafkavizError
-from kafkaviz.pipeline.ingest import check_cache
+from kafkaviz.pipeline.ingest import stored_checks
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class LogStartup:
             (file.name, file.size_bytes, file.mtime_ns)
             for file in next_start.log_files(log.partition)
         ]
-        return check_cache.digest_of(
+        return stored_checks.digest_of(
             str(log.partition.path), *inputs, self.clean, self.release, *files
         )
 

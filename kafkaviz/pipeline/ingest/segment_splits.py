@@ -147,7 +147,7 @@ class SplitSummary(ScanSummary):
     start: int
     stop: int
     spans: Mapping[str, RowRange] = field(default_factory=dict)  # where the rows are, by table
-    # the result of the segment's checks (check_cache.to_json), in the first split only
+    # the result of the segment's checks (stored_checks.to_json), in the first split only
     check_json: str | None = None
 
 

@@ -18,7 +18,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format.walk import BatchObserver
 from kafkaviz.log.scans import SharedScan
 from kafkaviz.pipeline.catalog.schema import TASK_TABLES
-from kafkaviz.pipeline.ingest import check_cache
+from kafkaviz.pipeline.ingest import stored_checks
 from kafkaviz.pipeline.ingest.row_file import BatchRows, RowFile
 from kafkaviz.pipeline.ingest.segment_splits import (
     DecodedWalk,
@@ -117,4 +117,6 @@ class _SplitScan:
             return None
         decoded = self._split.decoded
         walk = DecodedWalk(decoded, self._staging) if decoded else None
-        return check_cache.to_json(checks.check(self._segment_task.segment, facts, observer, walk))
+        return stored_checks.to_json(
+            checks.check(self._segment_task.segment, facts, observer, walk)
+        )

@@ -24,7 +24,7 @@ from kafkaviz.pipeline.catalog import catalog_info
 from kafkaviz.pipeline.catalog.catalog import Catalog
 from kafkaviz.pipeline.catalog.catalog_info import RowRange, Spans, StoredSegment, version
 from kafkaviz.pipeline.catalog.schema import FILE_KINDS, TABLES
-from kafkaviz.pipeline.ingest import check_cache, check_reuse
+from kafkaviz.pipeline.ingest import check_reuse, stored_checks
 from kafkaviz.pipeline.ingest.check_reuse import CheckedText, IngestChecks, SegmentKey
 from kafkaviz.pipeline.ingest.log_startup import LogStartup
 from kafkaviz.pipeline.ingest.segment_rows import partition_columns
@@ -396,7 +396,7 @@ def _has_same_checks(
         expected.append((*check_reuse.STARTUP_KEY, startup.digest))
     return (
         list(zip(keys, suffixes, digests, strict=True)) == expected
-        and check_cache.is_independent_of_clock(texts[:count], now_ms)
+        and stored_checks.is_independent_of_clock(texts[:count], now_ms)
         and all(map(check_reuse.has_steps, texts[count:]))
     )
 

@@ -37,11 +37,11 @@ from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog import arrow_columns
 from kafkaviz.pipeline.catalog.catalog_info import FORMAT, RowRange, version
 from kafkaviz.pipeline.catalog.schema import LONG, STRING, TASK_TABLES
-from kafkaviz.pipeline.ingest.check_cache import DIGITS, digest_of
 from kafkaviz.pipeline.ingest.commit import link_file
 from kafkaviz.pipeline.ingest.log_startup import StartupResult
 from kafkaviz.pipeline.ingest.merge_files import slice_rows, write_rows
 from kafkaviz.pipeline.ingest.segment_splits import SplitSummary, merge_splits
+from kafkaviz.pipeline.ingest.stored_checks import DIGITS, digest_of
 from kafkaviz.pipeline.read.segment_scan import BatchStatistics, SlotCounts
 from kafkaviz.pipeline.read.tasks import SegmentTask
 
@@ -85,7 +85,7 @@ class StartupFile:
 def digest(segment_task: SegmentTask) -> str:
     """Returns a digest of everything that the result of reading a segment depends on.
 
-    The current time is left out; see check_cache.is_still_valid.
+    The current time is left out; see stored_checks.is_still_valid.
     """
     segment = segment_task.segment
     facts = segment_task.facts

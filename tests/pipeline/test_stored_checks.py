@@ -26,7 +26,7 @@ from kafkaviz.analysis.serialization import encode
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import Message, message, verbatim
-from kafkaviz.pipeline.ingest import check_cache
+from kafkaviz.pipeline.ingest import stored_checks
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 from kafkaviz.units import HOUR_MS
 from tests.support.cases import all_cases
@@ -81,15 +81,15 @@ def test_a_segment_is_kept_as_it_was(sample, request):
         facts = PartitionFacts(partition=partition.directory, clean=broker.is_clean, now_ms=NOW_MS)
         for log_segment in partition.segments:
             checked = segment.check(log_segment, facts)
-            assert check_cache.from_json(log_segment, check_cache.to_json(checked)) == checked
+            assert stored_checks.from_json(log_segment, stored_checks.to_json(checked)) == checked
             check_count += bool(checked.findings or checked.summary.steps)
     assert check_count > 3
 
 
 @given(st.builds(SegmentFindings, st.lists(FINDINGS, max_size=3).map(tuple), st.none() | SUMMARIES))
 def test_whatever_was_found_is_kept(checked):
-    text = check_cache.to_json(checked)
-    assert check_cache.from_json(SEGMENT, text) == checked
+    text = stored_checks.to_json(checked)
+    assert stored_checks.from_json(SEGMENT, text) == checked
     assert text.isascii()
 
 
@@ -135,7 +135,7 @@ def a_text() -> str:
         steps=[("end", 7, TransactionEnd(1, 2, 7, True))],
         times={"late": TimeAnomaly(count=1, position=2, size_bytes=3, offset=4, timestamp_ms=5)},
     )
-    return check_cache.to_json(SegmentFindings((finding,), summary))
+    return stored_checks.to_json(SegmentFindings((finding,), summary))
 
 
 def spoilt() -> list:
@@ -171,7 +171,7 @@ NONE = (
 @all_cases("text", [*spoilt(), *NONE], ids=lambda text: text[:60])
 def test_what_is_no_such_thing_is_refused(text):
     with pytest.raises(ValueError):
-        check_cache.from_json(SEGMENT, text)
+        stored_checks.from_json(SEGMENT, text)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_what_is_no_such_thing_is_refused(text):
 def test_a_finding_that_there_is_not_is_refused(known, unknown):
     text = a_text().replace(f'"{known}"', f'"{unknown}"')
     with pytest.raises(ValueError, match=rf"{unknown}.* is no finding"):
-        check_cache.from_json(SEGMENT, text)
+        stored_checks.from_json(SEGMENT, text)
 
 
 @pytest.mark.parametrize("name", ["action", "cause"])
@@ -201,8 +201,8 @@ def test_malformed_steps_are_refused(text):
 
 def test_the_digest_depends_on_facts_and_not_times():
     facts = PartitionFacts(partition="a-0")
-    known = check_cache.digest(SEGMENT, facts)
-    assert check_cache.digest(SEGMENT, replace(facts, now_ms=5)) == known
+    known = stored_checks.digest(SEGMENT, facts)
+    assert stored_checks.digest(SEGMENT, replace(facts, now_ms=5)) == known
     others = [
         {"partition": "a-1"},
         {"clean": None},
@@ -214,8 +214,10 @@ def test_the_digest_depends_on_facts_and_not_times():
         {"expires": False},
         {"retention_ms": 1},
     ]
-    digests = {check_cache.digest(SEGMENT, replace(facts, **changes)) for changes in others}
-    assert len(digests | {known, check_cache.digest(replace(SEGMENT, state="closed"), facts)}) == 11
+    digests = {stored_checks.digest(SEGMENT, replace(facts, **changes)) for changes in others}
+    assert (
+        len(digests | {known, stored_checks.digest(replace(SEGMENT, state="closed"), facts)}) == 11
+    )
 
 
 @pytest.mark.parametrize(
@@ -236,9 +238,9 @@ def test_what_was_kept_holds_as_long_as_the_clock_allows(newest_ms, ahead_ms, ho
         anomaly = TimeAnomaly(count=1, position=0, size_bytes=100, offset=5, timestamp_ms=ahead_ms)
         times = {"future": anomaly}
     summary = CheckSummary(segment=SEGMENT, newest=(newest_ms, 5, 0), times=times)
-    assert check_cache.is_still_valid(SegmentFindings((), summary), NOW_MS) is holds
+    assert stored_checks.is_still_valid(SegmentFindings((), summary), NOW_MS) is holds
 
 
 @pytest.mark.parametrize("summary", [None, CheckSummary(segment=SEGMENT)], ids=["none", "empty"])
 def test_what_has_no_time_holds(summary):
-    assert check_cache.is_still_valid(SegmentFindings((), summary), NOW_MS)
+    assert stored_checks.is_still_valid(SegmentFindings((), summary), NOW_MS)
