@@ -48,8 +48,8 @@ def _load_njit() -> Callable:
     from numba import njit
     from numba.core.errors import NumbaExperimentalFeatureWarning
 
-    # Code that was compiled for a row also takes a row with more fields behind the same ones, such
-    # as a batch with the result of its check. numba warns of it, in the order of the calls.
+    # Code that was compiled for a row also takes a row with more fields at its end, such as a batch
+    # with the result of its check. Whether numba warns depends on which row came first.
     warnings.filterwarnings(
         "ignore", category=NumbaExperimentalFeatureWarning, module=r".*\bkafkaviz\b"
     )
