@@ -69,7 +69,7 @@ class IntervalEvidence:
     def bounds(self) -> IntervalBounds:
         """Returns the range of possible values of index.interval.bytes.
 
-        A gap between entries that is too long for this range is ignored: it is due to a broker
+        A gap between entries that is longer than the range allows is ignored: it is due to a broker
         restart. Without entries, the range is unknown: the segment may be a single append.
         """
         if self.least_indexed_bytes is None:
@@ -275,7 +275,7 @@ class _FittingCause:
     high: int
 
     def strength(self) -> tuple[int, int, int]:
-        """Returns a sort key: the number of rolls, the likeliness, the order of Kafka's checks."""
+        """Returns a sort key: the number of rolls, the likelihood, the order of Kafka's checks."""
         likeliness = _likeliness(self.reason, self.low, self.high)
         return len(self.rolls), likeliness, -CAUSES.index(self.reason)
 

@@ -62,7 +62,7 @@ class SpeedRange:
 def index_room(segment_index_bytes: int) -> IndexRoom:
     """Returns whether indexes of this size have room for entries.
 
-    Kafka accepts sizes without room: the minimum is 4 bytes, and up to 3.2 there is none.
+    Kafka accepts sizes without room. Its minimum is 4 bytes; Kafka 3.2 and earlier have no minimum.
     """
     if segment_index_bytes < time_index.ENTRY.itemsize:
         return IndexRoom.NONE

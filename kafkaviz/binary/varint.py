@@ -88,17 +88,17 @@ def read_unsigned(data: bytes | memoryview, position: int = 0) -> tuple[int, int
 
 
 def write_varint(number: int) -> bytes:
-    """Returns the shortest encoding of a signed 32-bit number. Raises OverflowError."""
+    """Returns the shortest encoding of a signed number. Raises OverflowError above 32 bits."""
     return write_unsigned(_fold(number, 32))
 
 
 def write_varlong(number: int) -> bytes:
-    """Returns the shortest encoding of a signed 64-bit number. Raises OverflowError."""
+    """Returns the shortest encoding of a signed number. Raises OverflowError above 64 bits."""
     return _write(_fold(number, 64))
 
 
 def write_unsigned(number: int) -> bytes:
-    """Returns the shortest encoding of an unsigned 32-bit number. Raises OverflowError."""
+    """Returns the shortest encoding of an unsigned number. Raises OverflowError above 32 bits."""
     if not 0 <= number < 2**32:
         raise OverflowError(f"{number} is no unsigned 32-bit number")
     return _write(number)

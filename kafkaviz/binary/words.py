@@ -1,8 +1,8 @@
 """Loads and stores of several bytes at once, for compiled loops over bytes.
 
-These functions need no alignment and check no bounds, so the caller must check that the bytes
-exist. Bounds are checked only in functions compiled with boundscheck=True or NUMBA_BOUNDSCHECK=1;
-these raise IndexError.
+The position need not be aligned. Normally no bounds are checked, so the caller must make sure that
+the bytes exist. Callers that are compiled with boundscheck=True or NUMBA_BOUNDSCHECK=1 raise an
+IndexError instead.
 """
 
 from collections.abc import Callable

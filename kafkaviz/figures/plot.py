@@ -71,7 +71,7 @@ def segment(segment: Segment, mode: str = LIGHT) -> "go.Figure":
 
 
 def lookup(lookup: Lookup, mode: str = LIGHT) -> "go.Figure":
-    """Returns the path of a lookup: each probe in each searched index."""
+    """Returns a figure that shows the path of a lookup: each probe in each searched index."""
     extras.require("app", "plotly")
     from kafkaviz.figures.lookup import search_path
 
@@ -79,7 +79,7 @@ def lookup(lookup: Lookup, mode: str = LIGHT) -> "go.Figure":
 
 
 def rolls(partition: Partition, mode: str = LIGHT) -> "go.Figure":
-    """Returns the segments of a topic-partition over time, with the cause of each roll.
+    """Returns a figure of a topic-partition's segments over time, with the cause of each roll.
 
     Only the first page of segments is drawn.
 
@@ -105,7 +105,7 @@ def _settings(partition: Partition) -> tuple[LogConfig, list[str]]:
 
 
 def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Figure":
-    """Returns the number of batch headers that a fetch reads, as a curve over index.interval.bytes.
+    """Returns a figure of how many batch headers a fetch reads, by index.interval.bytes.
 
     Args:
         source: anything that `kafkaviz tune` takes, including a workload.

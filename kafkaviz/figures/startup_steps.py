@@ -115,7 +115,7 @@ def _severity(step: StartupStep) -> str:
 
 
 def _length_text(step: StartupStep, size_bytes: int) -> str:
-    """Returns a number of bytes as text. For a deleted file, adds that it is the file's length."""
+    """Returns a size as text. If the step deletes a file, the text says that it is the length."""
     size = units.format_bytes(size_bytes)
     return say("health.in_length", size=size) if step.action == "delete" else size
 

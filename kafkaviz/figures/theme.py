@@ -1,4 +1,8 @@
-"""The chart kit: the Plotly template in light and dark, plain figures, and the parts of charts."""
+"""The parts that all charts share.
+
+They are the Plotly template for light and dark mode, the layouts of axes, labels and lines, and a
+figure of plain values that is sent to the browser unchecked.
+"""
 
 import base64
 import json
@@ -110,7 +114,7 @@ def row_axis(names: Sequence[str], label_gap_px: int = 6) -> dict[str, Any]:
 
 
 def note(text: str, colour: str, size: float = 12, /, **place: Any) -> dict[str, Any]:
-    """Returns a Plotly annotation without an arrow. `place` has more attributes, such as x."""
+    """Returns a Plotly annotation without an arrow. `place` has its other attributes: x, y ..."""
     return {"text": text, "showarrow": False, "font": {"size": size, "color": colour}, **place}
 
 
@@ -154,12 +158,12 @@ def line_names(
 
 
 def rectangle(x0: Any, x1: Any, y0: Any, y1: Any, **style: Any) -> dict[str, Any]:
-    """Returns a Plotly rectangle. `style` has more attributes, such as fillcolor."""
+    """Returns a Plotly rectangle. `style` has its other attributes, such as fillcolor."""
     return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, **style}
 
 
 def straight_line(x0: Any, x1: Any, y0: Any, y1: Any, **style: Any) -> dict[str, Any]:
-    """Returns a Plotly line. `style` has more attributes, such as layer."""
+    """Returns a Plotly line. `style` has its other attributes, such as layer."""
     return {"type": "line", "x0": x0, "x1": x1, "y0": y0, "y1": y1, **style}
 
 
@@ -169,7 +173,7 @@ def vertical_line(x: float, line: dict[str, Any]) -> dict[str, Any]:
 
 
 def area(fill: str, **place: Any) -> dict[str, Any]:
-    """Returns a filled rectangle below the traces. `place` has more attributes, such as x0."""
+    """Returns a filled rectangle under the traces. `place` has its other attributes: x0 ..."""
     return {"type": "rect", "fillcolor": fill, "line": {"width": 0}, "layer": "below", **place}
 
 

@@ -48,7 +48,10 @@ def page_legend(*kinds: Kind) -> Html:
 
 
 def bar_marker(kind: Kind, mode: str) -> dict:
-    """Returns the marker of Plotly bars for one page state. `mode` is "light" or "dark"."""
+    """Returns the marker of Plotly bars for index pages of one kind, such as "hot".
+
+    `mode` is "light" or "dark".
+    """
     palette = colours(mode)
     return {
         "color": palette[f"{kind}_soft"],

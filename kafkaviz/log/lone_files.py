@@ -56,7 +56,7 @@ def open_view(path: Path) -> Path | None:
 
 
 def folder_of(path: Path) -> Path:
-    """Returns `path`. If it is a view, returns the folder of the files that the view links to."""
+    """Returns the folder of the files that a view links to. Returns any other path unchanged."""
     if path.is_relative_to(cache_folder() / "lone"):
         with suppress(OSError):
             return Path(os.readlink(next(path.iterdir()))).parent

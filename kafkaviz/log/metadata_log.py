@@ -224,7 +224,10 @@ class _RecordBudget:
         self._remaining = COMPRESSED_RECORDS
 
     def spend(self, row: np.void, path: Path) -> None:
-        """Subtracts the records of a compressed batch. Raises CorruptFile if too few are left."""
+        """Subtracts a compressed batch's record count from the records that may still be read.
+
+        Raises CorruptFile if the batch has more records than that. Ignores other batches.
+        """
         self._remaining -= int(row["record_count"]) if row["attributes"] & batch.CODEC_MASK else 0
         if self._remaining < 0:
             problem = message("corrupt.too_many_metadata_records", count=COMPRESSED_RECORDS)

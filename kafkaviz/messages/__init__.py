@@ -162,7 +162,7 @@ def text_in(language_code: str, key: str, /, **values: object) -> str:
 def table(name: str) -> dict[str, str]:
     """Returns all texts of a file in the reader's language. Keys do not contain the file name.
 
-    Figures that insert texts in the browser need this, because FORMATS do not exist there.
+    Figures that insert texts in the browser need this, because JavaScript cannot use FORMATS.
     """
     # the singulars are English only; another language may count differently
     english = {k: text for k, text in _file(ENGLISH, name).items() if not k.endswith(SINGULAR)}

@@ -118,7 +118,7 @@ def _log_of_equal_batches(
 
 
 def _equal_batches(numbers: np.ndarray, batch_bytes: int) -> np.ndarray:
-    """Returns the batches with these numbers, as rows of ROW."""
+    """Returns the batches with these numbers, as an array of ROW. All batches have one size."""
     batches = np.empty(len(numbers), ROW)
     batches["position"] = numbers * batch_bytes
     batches["size_bytes"] = batch_bytes

@@ -151,7 +151,7 @@ def render_strip(position: LessonPosition) -> None:
 
 
 def render_link() -> None:
-    """Connects the browser to the class in the address. Draws nothing visible.
+    """Connects the browser to the workshop class in the page's address. Draws nothing visible.
 
     The browser stores the seat's token and sends it again after a reload. A learner's browser also
     waits for the next step of the class and then requests a rerun.

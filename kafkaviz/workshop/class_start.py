@@ -98,7 +98,7 @@ TEACH = "teach"
 
 @asynccontextmanager
 async def open_class(_app: object) -> AsyncGenerator[None, None]:
-    """Opens a permanent room and prints the links into it."""
+    """Opens a permanent room and prints the links for joining it."""
     room = ROOMS.open(is_permanent=True)
     address = st.get_option("server.address") or ""
     port = int(st.get_option("server.port"))

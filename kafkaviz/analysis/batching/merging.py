@@ -359,7 +359,10 @@ def _merge(
 
 
 def today_numbers(sample: RecordSample) -> np.ndarray:
-    """Returns the number of each record's batch today. `merge_batches` explains the numbers."""
+    """Returns the number of the batch that holds each record today, shape (records,).
+
+    The batches are numbered from 0 on, in the order of the column `batch`.
+    """
     return np.unique(sample.records["batch"], return_inverse=True)[1].reshape(-1)
 
 
@@ -514,7 +517,10 @@ def _take_windows(sample: RecordSample, windows: Sequence[int]) -> RecordSample:
 
 
 def spread_order(count: int) -> list[int]:
-    """Returns 0 to count - 1, ordered so that any first part is evenly spread: 0, 4, 2, 6, 1 ..."""
+    """Returns 0 to count - 1, ordered so that the first n are evenly spread, for any n.
+
+    For example, 0, 4, 2, 6, 1, 5, 3, 7 for a count of 8.
+    """
     bits = max(1, (count - 1).bit_length())
     reversed_numbers = [int(f"{number:0{bits}b}"[::-1], 2) for number in range(1 << bits)]
     return [number for number in reversed_numbers if number < count]

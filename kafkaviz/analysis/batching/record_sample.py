@@ -398,7 +398,8 @@ def record_bodies(data: np.ndarray, records: np.ndarray, starts: np.ndarray) -> 
 def cut_batches(records: np.ndarray, batch_bytes: int) -> np.ndarray:
     """Divides records into batches that are as full as possible. Returns each batch's first row.
 
-    `batch_bytes` are before compression, with header. A larger record gets its own batch.
+    `batch_bytes` is the largest size of a batch with its header, before compression. A record that
+    does not fit gets its own batch.
     """
     starts = np.empty(len(records), np.int64)
     count = 0

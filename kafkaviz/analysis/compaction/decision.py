@@ -139,7 +139,7 @@ class CleaningDecision:
 
 
 def segments_between(bases: Sequence[int], start: int, stop: int) -> range:
-    """Returns the indices of segments with offsets in [start, stop), as LogSegments.values."""
+    """Returns the indices of segments with offsets in [start, stop), like LogSegments.values."""
     if start >= stop:
         return range(0)
     first = max(0, sum(base <= start for base in bases) - 1)

@@ -122,7 +122,10 @@ class BatchStream:
         return taken_rows
 
     def readable_rows(self) -> Iterator[np.ndarray]:
-        """Yields all readable batches in arrays. Takes an array when the next one is asked for."""
+        """Yields all readable batches in arrays.
+
+        An array counts as taken only when the next one is requested.
+        """
         while self.fill():
             self.unreadable = None
             if len(self.rows):

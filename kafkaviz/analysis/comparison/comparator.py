@@ -391,7 +391,7 @@ def _read_epochs(
     """Returns a replica's (epoch, start offset) pairs, and whether they are from its batches.
 
     The batches are used if leader-epoch-checkpoint is missing or unreadable. After an unclean
-    shutdown, the epochs in the last segment are added to the file's.
+    shutdown, the epochs in the last segment are added to those in the file.
     """
     checkpointed = leader_epochs.checkpointed_epochs(partition)
     epochs = checkpointed or LeaderEpochs()

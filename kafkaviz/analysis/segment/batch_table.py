@@ -94,7 +94,7 @@ class BatchTable:
         return self.window(number, number + 1)[0]
 
     def all_rows(self) -> np.ndarray:
-        """Returns all rows at once, of a log that is known to be small."""
+        """Returns all rows at once. Only for small logs."""
         return self.window(0, self.count)
 
     def row_before_byte(self, position: int) -> int:

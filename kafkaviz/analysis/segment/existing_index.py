@@ -59,7 +59,10 @@ class EntryGaps:
 
     @property
     def is_coarse(self) -> bool:
-        """Whether a gap is too long, or too many gaps are late, for restarts to explain them."""
+        """Whether the entries are farther apart than restarts can explain.
+
+        Either one gap is too long, or too many gaps are `late`.
+        """
         too_long = self.longest_bytes > 2 * self.interval_bytes + self.largest_batch_bytes
         return too_long or self.late > max(RESTARTS, RESTARTS_SHARE * self.entries)
 

@@ -107,7 +107,8 @@ def abort_command(partition: str, first_offset: int) -> str:
 def abort_command_before_3_0(partition: str, producer: np.void) -> str:
     """Returns the command that aborts a hanging transaction on brokers before 3.0.
 
-    The command is a tool of Kafka 3.0. It must name the producer, because an older broker cannot
+    The command runs the kafka-transactions.sh of a release from 3.0 on, because older releases have
+    none. It must name the producer, because an older broker cannot
     find the producer by the first offset. `producer` is a row of producer_snapshot.PRODUCER. If its
     coordinator epoch is unknown, the command has epoch 0.
     """

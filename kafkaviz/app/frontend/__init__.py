@@ -152,7 +152,7 @@ def focus() -> None:
 
 
 def address(choices: dict[str, str | None]) -> None:
-    """Writes choices into the address. The value None removes a parameter.
+    """Writes choices into the page's address. The value None removes a parameter.
 
     Parameters that scripts in the browser wrote stay unchanged.
     """
@@ -168,7 +168,7 @@ def sidebar() -> None:
 def one_step(query: str) -> None:
     """Makes the browser's Back undo a whole choice, even one that changed several parameters.
 
-    `query` has the current address parameters.
+    `query` has the current parameters of the page's address.
     """
     _one_step(key="kv_one_step", data={"query": query}, width="content")
 
@@ -251,7 +251,10 @@ _findings = register_component("findings")
 
 
 def findings(data: dict[str, Any], key: str = "kv_findings") -> None:
-    """Draws the findings, or the predicted broker start-up. The address keeps the selection."""
+    """Draws the findings, or the predicted broker start-up.
+
+    The page's address keeps the selection.
+    """
     _findings(key=key, data=data)
 
 
@@ -259,7 +262,10 @@ _search_race = register_component("search_race", "steps", "page_strip", "race_la
 
 
 def search_race(data: dict[str, Any], key: str = "search_race") -> None:
-    """Draws plain and warm search from search_race.browser_payload. The address keeps ?storage=."""
+    """Draws plain and warm search from search_race.browser_payload.
+
+    The page's address keeps the storage, as ?storage=.
+    """
     _search_race(key=key, data=data | bar())
 
 
@@ -267,7 +273,10 @@ _tail_growth = register_component("tail_growth", "race_lanes")
 
 
 def tail_growth(data: dict[str, Any]) -> None:
-    """Draws how an index grows, from tail_growth.browser_payload. The address keeps ?pages=."""
+    """Draws how an index grows, from tail_growth.browser_payload.
+
+    The page's address keeps the number of pages, as ?pages=.
+    """
     _tail_growth(key="tail_growth", data=data)
 
 

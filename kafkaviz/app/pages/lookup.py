@@ -145,7 +145,7 @@ def _render_context(
     key: str,
     location: Location | None,
 ) -> None:
-    """Draws the lookup step by step. In the projector view, draws nothing else."""
+    """Draws the lookup as a figure and, except in the projector view, the details below it."""
     error = context.result.error
     if isinstance(error, OffsetOutOfRange):
         return lookup_controls.render_out_of_range(source, cast(int, context.result.offset), error)

@@ -117,9 +117,9 @@ def to_csv(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
 
 
 def arrow_csv(parts: Iterable) -> bytes:
-    """Returns the rows of Arrow tables with the same columns as CSV. A null is an empty cell.
+    """Returns a CSV file with the rows of several Arrow tables. All tables have the same columns.
 
-    Texts are not escaped.
+    A null is an empty cell. Texts are not escaped.
     """
     from pyarrow.csv import CSVWriter
 

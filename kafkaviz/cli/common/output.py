@@ -186,7 +186,10 @@ class ProgressLine:
         self._plain_text: Text = ""
 
     def show(self, text: Text, plain_text: Text = "") -> None:
-        """Shows a text; without a terminal, `plain_text` unless it is "" or unchanged."""
+        """Shows `text` if stderr is a terminal. Otherwise prints `plain_text` on a line of its own.
+
+        Does not print `plain_text` if it is "" or the same as the last one printed.
+        """
         if self.is_terminal:
             sys.stderr.write(f"\r{to_one_line(text)}\x1b[K")
             self._is_shown = True

@@ -70,8 +70,9 @@ class LineBuffer:
             line_ends: line `i` is `lines[line_ends[i]:line_ends[i + 1]]`.
 
         Returns:
-            The number of batches printed, their text, and the gaps: the offset after each gap, by
-            the offset before it. The number is 0 if this module does not print the first batch.
+            The number of batches printed, their text, and the gaps between offsets. The key of a
+            gap is the offset before it, the value is the offset after it. The number is 0 if this
+            module does not print the first batch.
         """
         count, used_bytes, used_gaps, self.last_offset = _print(
             batches,

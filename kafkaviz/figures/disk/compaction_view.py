@@ -1,4 +1,8 @@
-"""Compaction as tables: the cleaner's decisions about all logs, one cleaning, a key."""
+"""The tables about compaction.
+
+They show what the cleaner decides about each log, what one cleaning does, and what happens to the
+records of one key.
+"""
 
 from collections import Counter
 from typing import NamedTuple

@@ -108,7 +108,10 @@ def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, 
 
 
 def _sample_points(explanation: OffsetExplanation) -> tuple[tuple, tuple, tuple]:
-    """Returns (offsets, batches' newest times, running maximum). None ends a segment's times."""
+    """Returns (offsets, batches' newest times, running maximum).
+
+    After each segment, both lists of times have a None, which ends the line.
+    """
     offsets = []
     newest_ms = []
     running_ms = []

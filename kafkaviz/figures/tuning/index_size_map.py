@@ -117,7 +117,7 @@ def _title(across_us: Sequence[float], up_us: Sequence[float]) -> str:
 
 
 def _roll_lines(columns: Sequence[Sequence[IndexSizeOutcome]]) -> dict[int, np.ndarray]:
-    """Returns `roll_lines`, interpolated between index sizes on logarithmic scales."""
+    """Computes `roll_lines` of the view by interpolation, on logarithmic scales."""
     lines = {}
     for target in ROLLS_AT:
         sizes = []

@@ -300,7 +300,10 @@ def _parse_chunks(table: bytes) -> list[tuple[int, int]]:
 
 
 def _pax_map(stream: TarStream, notes: _MemberNotes) -> tuple[list[tuple[int, int]], int]:
-    """Reads the map of GNU's pax formats: in the header (0.0, 0.1) or before the content (1.0)."""
+    """Reads the map of a sparse file in one of GNU's pax formats. Returns (map, size of the file).
+
+    Versions 0.0 and 0.1 keep the map in the pax header, version 1.0 keeps it before the content.
+    """
     fields = notes.fields
     size = fields.get("GNU.sparse.realsize") or fields.get("GNU.sparse.size") or ""
     real_bytes = _decimal(size, "size")

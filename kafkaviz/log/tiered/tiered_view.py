@@ -149,7 +149,7 @@ def sources(path: Path) -> tuple[Path, Path | None] | None:
 
 
 def remote_store(path: Path) -> Store | None:
-    """Returns the remote store of the view with `path`. None: no view, or a local store."""
+    """Returns the remote store of the view that contains `path`. None: no view or a local store."""
     both = sources(path)
     remote = address.remote_path(both[0]) if both else None
     return remote.store if remote else None
@@ -174,7 +174,10 @@ def view_folder(path: Path) -> Path | None:
 
 
 def own_folders(path: Path) -> tuple[Path, ...]:
-    """Returns the view of a path, and the folder of its fetched files; () outside a view."""
+    """Returns the parent of the view that contains `path`, and the folder of its fetched files.
+
+    Returns () if `path` is not in a view.
+    """
     home = _home_of(path)
     return (home, fetched_folder(home)) if home else ()
 

@@ -32,7 +32,7 @@ _CACHE: WeakKeyDictionary = WeakKeyDictionary()  # the result of `isolates_filte
 
 
 def can_push_filters(spark: "SparkSession") -> bool:
-    """Returns whether Spark pushes filters down, each only to its own scan.
+    """Returns whether Spark pushes filters down, and gives each scan only its own filters.
 
     The first call for a session runs two queries to find this out.
     """

@@ -84,10 +84,11 @@ def add_filters(
 
 
 def is_exact(predicate: "Filter", columns: Container[str]) -> bool:
-    """Returns whether the limits of a filter admit exactly the rows that match the filter.
+    """Returns whether limits on a column's values select exactly the rows that match a filter.
 
-    If so, Spark need not apply the filter again, and shows it as pushed. The source applies the
-    limits of `columns` to every row.
+    If so, Spark need not apply the filter again, and shows it as pushed.
+
+    `columns`: the columns whose limits the source checks for every row.
     """
     attribute = getattr(predicate, "attribute", ())
     value = getattr(predicate, "value", None)

@@ -141,7 +141,7 @@ def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _body(number: int, row: np.void, data: memoryview) -> _Body | None:
-    """Returns the decompressed records. None: the batch is faulty or old, so it is read alone."""
+    """Returns the decompressed records. None for a faulty or old batch, which is read alone."""
     codec_id = int(row["attributes"]) & batch.CODEC_MASK
     count = int(row["record_count"])
     if not 2 <= row["magic"] < 128 or len(data) != row["size_bytes"] or len(data) < HEADER_BYTES:

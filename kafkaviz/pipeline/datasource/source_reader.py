@@ -477,10 +477,12 @@ def _follow(
 
 
 def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
-    """Returns True if `mode` is PERMISSIVE. Then the caller must return a row about the problem.
+    """Returns whether the caller must return a row about the problem `what`.
 
-    In mode DROPMALFORMED, logs the problem. Raises Malformed in mode FAILFAST, and in DROPMALFORMED
-    if `is_unread`: a file cannot be opened, so its content is unknown.
+    - PERMISSIVE: returns True.
+    - DROPMALFORMED: logs the problem and returns False. If a file cannot be opened (`is_unread`),
+      its content is unknown, so this raises Malformed.
+    - FAILFAST: raises Malformed.
     """
     if mode == source_schema.FAILFAST or (is_unread and mode == source_schema.DROPMALFORMED):
         advice = message("option.permissive" if is_unread else "option.permissive_or_drop")

@@ -227,7 +227,7 @@ class TaskIndex:
         self._numbers, self._sizes = (np.array(values, "i8")[order] for values in (numbers, sizes))
 
     def find(self, text: str) -> tuple[int, int] | None:
-        """Returns the number and .log size of the segment with this digest, or None."""
+        """Returns the number and .log size of the segment whose digest is `text`, or None."""
         value = np.bytes_(text.encode("ascii", "replace"))
         place = int(np.searchsorted(self._digests, value))
         if place == len(self._digests) or self._digests[place] != value:

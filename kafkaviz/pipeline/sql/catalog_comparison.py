@@ -5,8 +5,8 @@
 
 The same SQL runs on Spark and on DuckDB. Two batches are equal if offsets, leader epoch, size,
 record count and stored checksum are equal. Stored checksums that no ingest has verified are taken
-as correct. Only kafkaviz.analysis.comparison recognises equal records in different batches, and
-leader epochs without records.
+as correct. Unlike kafkaviz.analysis.comparison, the SQL does not recognise equal records in
+different batches, or leader epochs without records.
 
 To avoid sorting and shuffling, each catalog gets a fingerprint per 2^16 offsets. Single batches are
 compared only where the fingerprints differ.

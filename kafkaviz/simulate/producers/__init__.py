@@ -1,1 +1,1 @@
-"""Simulated producers: a workload read from a file, and its batches."""
+"""Simulated producers: reads a workload from a file and generates its batches."""

@@ -158,7 +158,10 @@ def _corrupt(position: int, words: str) -> SnapshotFault:
 
 
 def _find_fault_at_end(file: FileView, position: int) -> SnapshotFault | None:
-    """Returns the fault after the last complete batch; None for no bytes or a truncated batch."""
+    """Returns the fault after the last complete batch.
+
+    Returns None if the file ends there, or if it ends within another batch.
+    """
     stop = min(position + batch.MAGIC_END, file.size_bytes)
     rest = file.part(file.name, position, stop).content()
     if len(rest) < batch.LENGTH_END:

@@ -103,7 +103,10 @@ class LoadedDirectory:
             self.fail(None, "file-name", exception, name, way_out, because=because)
 
     def get_existing(self, base: int, kind: str) -> FileView | None:
-        """Returns a segment's file or None. For a folder of that name, returns an empty file."""
+        """Returns a segment's file, or None if it does not exist.
+
+        If a folder has the file's name, returns an empty file.
+        """
         name = f"{file_stem(base)}.{kind}"
         return in_memory(name, b"") if name in self.folders else self.get(base, kind)
 

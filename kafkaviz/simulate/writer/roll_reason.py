@@ -43,7 +43,7 @@ class RollReason:
     incoming_bytes: int  # size of the append that caused the roll
 
     def numbers(self) -> Message:
-        """Returns the number and the limit as text: "16 776 880 + 8 120 > 16 777 216 B"."""
+        """Returns the comparison of the two numbers: "16 776 880 + 8 120 > 16 777 216 B"."""
         return message(
             f"rolls.numbers_{self.cause}",
             actual=self.actual,

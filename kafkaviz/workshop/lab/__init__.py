@@ -1,6 +1,6 @@
 """The lab of the Workshop: a copy of a log in memory, and the faults that can damage the copy.
 
-The place of a fault is a number such as a byte or a slot.
+The place of a fault is a number: a byte, a slot, or an amount such as the bytes to remove.
 
 - `FAULTS["bit"].damage(copy, 130)` flips a bit in byte 130 of the segment's middle batch.
 - `FAULTS["index-cut"].damage(copy, 3)` removes the last three bytes of the .index.
@@ -191,7 +191,7 @@ def _flip_bit(copy: LogCopy, byte: int) -> Damage:
 
 
 def _last_batch_bytes(copy: LogCopy) -> range:
-    """Returns the possible numbers of bytes to cut off: less than the whole last batch."""
+    """Returns how many bytes can be cut off, so that a part of the last batch is left."""
     return range(1, int(copy.batches()["size_bytes"][-1]))
 
 

@@ -212,7 +212,7 @@ def _step_targets(translations: Sequence[Lesson]) -> Iterator[Target]:
 
 
 def _step_text(step: LessonStep) -> str:
-    """Returns what "Go to" searches of a lesson step: prose and questions, without answers.
+    """Returns the text of a lesson step that "Go to" searches: prose and questions, no answers.
 
     The text ends with all numbers of issues and proposals (KAFKA-1234, KIP-12) in the step.
     """
