@@ -101,7 +101,7 @@ def test_tiny_batches_get_a_value_a_gain_and_what_it_would_not_fix(clean):
     assert answer["command"].endswith(
         "--entity-type topics --entity-name heartbeat --add-config index.interval.bytes=256"
     )
-    assert "segments created from then on" in answer["reaches"]
+    assert "segments created after the change" in answer["reaches"]
     assert result["costs"]["modelled"] and result["kafka_version"]["assumed"] == "4.3.1"
 
 
@@ -119,7 +119,7 @@ def test_what_fifty_microseconds_allow_is_recommended(clean):
         (
             "heartbeat-0",
             ["p99=1us"],
-            "64 comes nearest, and with it the p99 lookup at worst is 5.6 µs, above the budget of 1.0",
+            "64 comes nearest, and with it the p99 lookup takes 5.6 µs at worst, above the budget of 1.0",
         ),
         ("orders-0", ["p99=5us", "index=0.1%"], "8192 comes nearest"),
     ],

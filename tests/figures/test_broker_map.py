@@ -303,7 +303,7 @@ def test_a_row_is_marked_with_the_worst_that_was_found(known):
     )
     badges = {row.name: row.badge for row in view.rows}
     orders, logs = badges["orders-0"], badges["logs-0"]
-    assert (orders.severity, orders.text) == ("error", ".timeindex missing, 1 other")
+    assert (orders.severity, orders.text) == ("error", ".timeindex missing and 1 other")
     assert orders.base_offset == 30
     assert orders.hover.split("<br>") == [
         "<b>orders-0</b>",
@@ -315,7 +315,7 @@ def test_a_row_is_marked_with_the_worst_that_was_found(known):
     assert badges["old-0 (deleted)"] is None
     drawn = "Segments of 4 topic-partitions, to scale."
     assert view.alt.endswith(
-        f"{drawn} orders-0: .timeindex missing, 1 other; logs-0: timestamps in the future."
+        f"{drawn} orders-0: .timeindex missing and 1 other; logs-0: timestamps in the future."
     )
     assert broker_map.view(known).alt.endswith(drawn)
 

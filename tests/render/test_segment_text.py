@@ -130,8 +130,8 @@ def test_an_entry_for_an_append():
         ),
         (
             lambda: even(2, interval=0),
-            "2 batches in 200 B. 1 has an index entry; the other 1 is found by reading on "
-            "from an earlier batch that has one, or from byte 0.",
+            "2 batches in 200 B. 1 has an index entry, 1 does not and is found by reading on "
+            "from an earlier batch that does, or from byte 0.",
         ),
         (
             lambda: even(1),

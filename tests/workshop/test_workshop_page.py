@@ -267,7 +267,7 @@ def test_the_last_step_has_nothing_behind_it():
 def test_a_projector_keeps_the_question_and_holds_nobody_up():
     """By a link, and by a button that stands in the address; the next step is free."""
     at = page(lesson="last-offset", at="1", projector="1")
-    assert at.button(key="kv_projector").help == "Leave the projector view (F, Esc)"
+    assert at.button(key="kv_projector").help == "Leaves the projector view (press F or Esc)"
     assert not at.button(key="kv_next").disabled
     at = press_button(at, "kv_projector")
     assert "projector" not in at.query_params

@@ -148,7 +148,7 @@ def test_nothing_is_proposed_below_the_smallest_batch():
 @pytest.mark.parametrize(
     ("size", "records", "budgets", "considered", "words"),
     [
-        (97, 1, Budgets(p99_us=1), 64, "64 comes nearest, and with it the p99 lookup at worst is"),
+        (97, 1, Budgets(p99_us=1), 64, "64 comes nearest, and with it the p99 lookup takes"),
         (1000, 5, Budgets(p99_us=5, index_share=0.001), 4096, "0.40 %, above the budget of 0.10 %"),
         (1000, 5, replace(UNBOUND, index_share=0.0), 2_097_152, "< 0.01 %, above the budget of"),
     ],
