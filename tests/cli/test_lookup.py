@@ -281,7 +281,7 @@ def test_recovered_bytes_are_named(killed, clean, capsys):
         text_of("lookup", *arguments, "--offset", 100)
         err = capsys.readouterr().err
         assert err.count(".index") + err.count(".timeindex") == names
-        assert ("as a recovery with the default index.interval.bytes" in err) == bool(names)
+        assert ("a recovery with the default index.interval.bytes" in err) == bool(names)
 
 
 def test_a_start_that_ends_with_an_exception_is_reported(killed, tmp_path, capsys):

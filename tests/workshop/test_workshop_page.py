@@ -271,7 +271,7 @@ def test_a_projector_keeps_the_question_and_holds_nobody_up():
     assert not at.button(key="kv_next").disabled
     at = press_button(at, "kv_projector")
     assert "projector" not in at.query_params
-    assert at.button(key="kv_projector").help.startswith("Shows only the figure")
+    assert at.button(key="kv_projector").help.startswith("Enlarges the figure")
     assert query_value(press_button(at, "kv_projector"), "projector") == "1"
 
 
