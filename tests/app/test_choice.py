@@ -52,6 +52,16 @@ def steps() -> None:
     st.text(" ".join(sliders))
 
 
+def steps_after_a_job() -> None:
+    import streamlit as st
+
+    from kafkaviz.app.widgets import choice
+
+    if st.session_state.pop("is_over", False):
+        choice.rerun_page()
+    st.text(choice.draw_bound(st.select_slider, "a", list("01234"), "0", "a"))
+
+
 def page(script=tabs, **query: str) -> AppTest:
     at = AppTest.from_function(script)
     for name, value in query.items():
@@ -167,3 +177,13 @@ def test_a_choice_keeps_its_word_whatever_message_was_lost():
     at.run()
     later = at.get("button_group")[0].proto
     assert (later.set_value, list(later.default)) == (False, [0])
+
+
+def test_the_end_of_a_job_keeps_a_choice_that_the_browser_has_not_in_its_address_yet():
+    at = page(steps_after_a_job)
+    at = at.select_slider(key="a").set_value("2").run()
+    assert page_text(at) == "2"
+    at.query_params.clear()
+    at.session_state["is_over"] = True
+    at = at.run()
+    assert page_text(at) == "2" and query_value(at, "a") == "2"

@@ -113,10 +113,11 @@ class Walk:
 
     def titled(self, text: str) -> None:
         self.page.locator("h1", has_text=text).first.wait_for()
-        self.page.locator(SETTLED).wait_for()  # a page that is still being drawn may lose a click
+        self.page.locator(SETTLED).wait_for()
 
     def presses(self, name: str, role: str = "button") -> None:
         """Clicks a button, a link or an option by its name."""
+        self.page.locator(SETTLED).wait_for()  # a page that is still being drawn may lose a click
         self.page.get_by_role(role, name=name).first.click()
 
     def shows(self, selector: str, text: str | None = None) -> "Locator":

@@ -352,7 +352,7 @@ def _render_cleanings(
 def _render_progress(jobs: Sequence[CleaningJob]) -> None:
     running = [job for job in jobs if not job.is_over]
     if not running:
-        st.rerun()
+        choice.rerun_page()
     name = units.escape_controls(running[0].progress().name)
     text = say("retention.cleaning", partition=name)
     progress_strip.render_reading_job(running[0], text, button_key="kv_clean_cancel")

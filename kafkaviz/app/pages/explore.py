@@ -20,7 +20,7 @@ from kafkaviz.app.frontend import last_query, sql
 from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import ingests
 from kafkaviz.app.state.queries import queries
-from kafkaviz.app.widgets import charts, elements, faults, progress_strip
+from kafkaviz.app.widgets import charts, choice, elements, faults, progress_strip
 from kafkaviz.app.widgets.tables import arrow_csv, download, escape_formula
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS, Question, find_question
@@ -47,7 +47,7 @@ SHORT_ROWS = 100
 def render_query_progress(snapshot: BrokerSnapshot, text: str) -> None:
     query = queries().get_or_start(snapshot, text)
     if query.is_over:
-        st.rerun()
+        choice.rerun_page()
     activity = say("explore.waits" if query.state == "waiting" else "explore.runs")
     progress_strip.render_strip(
         "kv_strip_query",

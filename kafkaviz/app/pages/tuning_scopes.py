@@ -266,7 +266,7 @@ def render_unmeasured(job: MeasureJob, tuning_scope: Scope) -> None:
 def render_progress(job: MeasureJob | BatchingJob) -> None:
     """Draws the progress of a measurement, and reruns the page when it has ended."""
     if job.is_over:
-        st.rerun()
+        choice.rerun_page()
     progress = job.progress()
     done = progress.done_bytes
     total = progress.total_bytes

@@ -5,8 +5,8 @@ Streamlit's own binding would write the label into the address. So `draw_bound` 
 control before it is drawn, and writes the word into the address.
 
 - After a link or Back, the address decides. Otherwise the control decides.
-- In a page run that a control started, the control decides, because the address that the browser
-  sends may be older.
+- In a page run that a control or the end of a job (`rerun_page`) started, the control decides,
+  because the address that the browser sends may be older.
 - If a script in the browser writes the address, the page calls only `take_from_address`, and writes
   with frontend.address.
 
@@ -21,7 +21,7 @@ tab, the first tab with a control for one of the address parameters opens.
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -110,6 +110,16 @@ def count_move(callback: Callable[[], None] | None = None) -> None:
     st.session_state[MOVES] = st.session_state.get(MOVES, 0) + 1
     if callback:
         callback()
+
+
+def rerun_page() -> NoReturn:
+    """Reruns the page from a fragment that runs by itself, such as the progress of a job.
+
+    The controls decide in this page run, because the address that the browser sent for the fragment
+    may be older than the last choice.
+    """
+    count_move()
+    st.rerun()
 
 
 def slider(

@@ -14,7 +14,7 @@ from kafkaviz import units
 from kafkaviz.app import access, page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import check_jobs, ingests
-from kafkaviz.app.widgets import elements, faults
+from kafkaviz.app.widgets import choice, elements, faults
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.html import Html, tag
 from kafkaviz.jobs import Job, JobCancelled, ReadProgress
@@ -52,7 +52,7 @@ def render_running_job(get_job: Callable[[], Job[Any, ReadProgress]], text: str)
     """Draws the progress of a job, and reruns the page when the job has ended."""
     job = get_job()
     if job.is_over:
-        st.rerun()
+        choice.rerun_page()
     render_reading_job(job, text, button_key="kv_job_cancel")
 
 
@@ -93,7 +93,7 @@ def render_read_partition(
     """
     job = get_job()
     if job.is_over:
-        st.rerun()
+        choice.rerun_page()
     name = job.progress().name
     text = say(f"{page}.reading")
     if name:
@@ -232,7 +232,7 @@ def render_ingest_strip(
 def _render_progress(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None) -> None:
     ingest = ingests.get_or_start(snapshot)
     if ingest is None or ingest.is_over:
-        st.rerun()
+        choice.rerun_page()
     render_strip(
         "kv_strip_work",
         ingest_html(ingest.progress(), pending_texts),
