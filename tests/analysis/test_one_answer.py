@@ -43,7 +43,7 @@ def damaged_places(directory: Path) -> Iterator[tuple[str, range]]:
             yield Path(finding.file or "").suffix, range(start, start + max(length, 1))
 
 
-def hold_to_each_other(seed: int) -> None:
+def assert_answers_agree(seed: int) -> None:
     """Checks one damaged log in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "t-0"
@@ -92,11 +92,11 @@ def hold_to_each_other(seed: int) -> None:
 @given(SEEDS)
 @settings(max_examples=8, deadline=None)
 def test_a_few_damaged_logs(seed):
-    hold_to_each_other(seed)
+    assert_answers_agree(seed)
 
 
 @pytest.mark.nightly
 @given(SEEDS)
 @settings(max_examples=400, deadline=None)
 def test_many_damaged_logs(seed):
-    hold_to_each_other(seed)
+    assert_answers_agree(seed)
