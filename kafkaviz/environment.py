@@ -20,7 +20,7 @@ SAMPLES = ROOT / "sample_data"
 
 
 def positive_number(name: str, default: int) -> int:
-    """Returns a variable's positive whole number, or `default`. Raises KafkavizError."""
+    """Returns the environment variable as a number above 0, or `default`. Raises KafkavizError."""
     text = os.environ.get(name, "").strip()
     if not text:
         return default

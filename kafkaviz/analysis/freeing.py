@@ -7,8 +7,8 @@ Kafka would delete some of these files itself, but with a full disk the broker m
 - -delete directories: LogManager deletes them after start-up.
 - -stray directories: Kafka never deletes them.
 - The remote index cache: Kafka fills it again from remote storage.
-- -future replicas: listed only if start-up does not put the replica into use. The replica that it
-  is copied from must exist and lose nothing at start-up.
+- -future replicas: listed only if start-up does not put the replica into use. The replica from
+  which it is copied must exist, and start-up must leave it complete and in use.
 - Segments that the next retention check deletes: listed only if that is certain (`_is_certain`).
 
 Files of the metadata log, server.properties and lost+found are never listed. Indexes in use are not
@@ -40,7 +40,7 @@ from kafkaviz.simulate.startup.restart import Restart, is_metadata
 
 
 class FreeingKind(StrEnum):
-    """The kinds of files, the least risky first. Each kind except RETENTION is also a Use."""
+    """The kinds of deletable files, the least risky first. All but RETENTION are also in `Use`."""
 
     WAITING = "waiting-for-deletion"
     LEFTOVER = "leftover"
@@ -107,7 +107,7 @@ def freeing_steps(
     """Returns the files that may be deleted, ordered by FreeingKind and log directory.
 
     Args:
-        shares: the DiskShare of all files. Directories without deletable files are skipped.
+        shares: the disk usage of all files. It shows which directories have deletable files.
         retention: the retention of all logs.
         restart: the predicted start-up. None: no -future replicas and no segments are listed.
     """
@@ -237,9 +237,10 @@ def _is_certain(
     all of this must be true:
 
     - The metadata log was read. It has the topic's own settings, which override all others.
-    - A file sets the limit. A default may be overridden in a server.properties that was not opened.
+    - A file sets the limit. An unopened server.properties may override Kafka's default.
     - A file sets cleanup.policy, or server.properties was read and does not set it.
-    - For retention.ms: the newest time comes from a record that is too old by this machine's clock.
+    - If the limit is retention.ms: the age comes from the newest record's timestamp (not from the
+      file's time), and this machine's clock says that the record is too old.
     - The topic is not tiered. Otherwise a segment that is not uploaded yet would be lost.
     """
     if segment.state == "log-start":

@@ -79,8 +79,8 @@ def roll_reason(partition: Partition, base_offset: int) -> RollCause | None:
 def segment_facts(segment: LogSegment) -> SegmentFacts:
     """Returns the numbers of a segment from which a roll's cause is inferred.
 
-    Reads only the first batch and the ends of the indexes. The largest timestamp is from the last
-    time entry, which a roll adds.
+    Reads only the first batch and the ends of the indexes. The largest timestamp comes from
+    the last time entry, because a roll adds an entry for it.
     """
     offsets, times = segment.index_ends()
     return SegmentFacts(
@@ -214,10 +214,10 @@ def _history_from_appends(
 
 
 def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -> np.ndarray:
-    """Returns how full the log and its indexes were after some appends, including the last one.
+    """Returns how full the log and its indexes were after each sampled append (`_sample`).
 
-    Most time entries are written together with an offset entry, and count from that append on. The
-    time entry that a roll adds is written alone. It does not count.
+    The last append is always sampled. A time entry counts if it was written together with an
+    offset entry. The time entry that a roll adds is written alone, so it does not count.
     """
     size = np.cumsum(rows["size_bytes"])
     newest = np.maximum.accumulate(rows["max_timestamp_ms"])
@@ -326,7 +326,7 @@ def _reason(
 
 
 def exceeds_limit(reason: RollReason) -> bool:
-    """Returns whether `reason.limit` explains the roll. If not, it was probably changed later."""
+    """Returns whether the roll fits `reason.limit`. If not, the limit probably changed later."""
     if reason.cause == RollCause.SIZE:
         return reason.actual + reason.incoming_bytes > reason.limit
     is_index = reason.cause in (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)

@@ -62,7 +62,7 @@ class SpeedRange:
 def index_room(segment_index_bytes: int) -> IndexRoom:
     """Returns whether indexes of this size have room for entries.
 
-    Kafka accepts sizes without room. Its minimum is 4 bytes; Kafka 3.2 and earlier have no minimum.
+    An entry takes 8 or 12 bytes, but Kafka accepts 4 bytes or more (before Kafka 3.3, any size).
     """
     if segment_index_bytes < time_index.ENTRY.itemsize:
         return IndexRoom.NONE
@@ -145,9 +145,9 @@ def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.n
 def speed_ranges(
     config: LogConfig, load: WriteLoad, speeds: np.ndarray = SPEEDS
 ) -> tuple[SpeedRange, ...]:
-    """Returns ranges of write speeds, in bytes per second, with the limit reached first.
+    """Returns ranges of write speeds (bytes/s), each with the limit that rolls the segment.
 
-    At a limit, Kafka rolls the segment. The ranges are in ascending order.
+    The ranges are in ascending order.
     """
 
     def deciding_limits(speeds: np.ndarray) -> np.ndarray:

@@ -6,8 +6,8 @@ Each class does something that the classes above it in this list do not:
 - log.segment.BatchScan, from Segment.scan, is a Walk on a file. It opens the file only during the
   iteration. It can fill in the header fields that wrappers of magic 0 or 1 lack.
 - format.deep_scan.DeepScan computes checksums and decodes records in compiled loops.
-- HeaderScan (here) is a Walk that continues after damage, where an index entry proves the next
-  batch. The data source and the bytes view use it: they begin at any position.
+- HeaderScan (here) is a Walk that continues after damage, at the next batch to which a verified
+  index entry points. It can begin at any position, as the data source and the bytes view need.
 - CheckedScan (here) is a DeepScan that continues after damage, at the batch with the next expected
   offset. Checks and comparisons use it.
 - SharedScan (here) passes the batches of a CheckedScan to observers of Segment.scan, so that an
@@ -313,7 +313,7 @@ class CheckedScan(ResynchronisingScan):
 
 
 class _HeaderWalk:
-    """Yields batches by their headers. Checks a checksum only if offset or magic is unexpected."""
+    """Reads only headers, and verifies checksums only around an unexpected offset or magic."""
 
     def __init__(self, batch_starts: BatchStarts, start: int, stop: int) -> None:
         self._read = batch_starts.read
@@ -392,7 +392,7 @@ class SharedScan(BatchObserver[int]):
             self._show()
 
     def result(self) -> int:
-        """Passes the remaining batches to the observers. Returns the end position of Segment.scan.
+        """Passes the remaining batches to the observers. Returns the position where the scan ends.
 
         Batches that the CheckedScan has not read are read from the .log. Raises CannotOpen.
         """

@@ -13,9 +13,9 @@ MAX_SEPARATE = 3  # more findings of one code than this become one group
 def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
     """Yields lists of findings with the same severity and code, the worst first.
 
-    If the severity is "info", or the findings are about a predicted recovery, one list has all of
-    them. If there are more than MAX_SEPARATE other findings, one list has them all. Otherwise each
-    is in a list of its own.
+    One list has all findings of a severity and code if there are more than MAX_SEPARATE, if the
+    severity is "info", or if the code is about a predicted recovery. Otherwise each finding is in a
+    list of its own.
     """
     order = sorted(_merge_cut_tails(findings), key=_severity_and_code)
     for (_, code), same_code in groupby(order, key=_severity_and_code):

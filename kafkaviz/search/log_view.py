@@ -1,7 +1,7 @@
 """A partition as a running broker sees it: the files that a search reads, on disk or predicted.
 
 A LogView has one SegmentView per segment. view_partition builds a LogView from files on disk.
-Packages above this one build it from the result of a recovery.
+view_files builds it from other files, such as those that a simulated recovery leaves.
 """
 
 from collections.abc import Generator, Mapping
@@ -53,10 +53,9 @@ class SegmentView:
     index: FileView | None = None
     timeindex: FileView | None = None
     txnindex: FileView | None = None
-    # Kafka's exception if the broker start that would recover this log fails, so that no broker
-    # has the log open; else None
+    # Kafka's exception if start-up fails before it has recovered this log; None: it does not fail
     start_error: str | None = None
-    # whether its indexes are recovered with Kafka's default interval: the topic's is unknown
+    # whether its indexes were rebuilt with Kafka's default interval, as the topic's is unknown
     has_assumed_settings: bool = False
 
     @property

@@ -105,11 +105,12 @@ def advise(
 ) -> tuple[BatchingAnswer, ...]:
     """Measures topics and returns an answer for each, in the same order.
 
-    If a topic cannot be read, a reason in its answer says so. One sample at a time is in memory.
+    If a topic cannot be read, its answer contains the reason. Only one topic's sample is in memory
+    at a time.
 
     Args:
-        seconds: the time to measure the samples, without reading. Topics share it in proportion to
-            their sizes, but each gets at least MIN_SECONDS.
+        seconds: the time to measure the samples, after they were read. Each topic gets a part in
+            proportion to its size, but at least MIN_SECONDS.
         on_progress: called with a topic's name and the share of its work that is done, 0 to 1. May
             raise an exception such as JobCancelled to end the work.
     """
@@ -136,7 +137,8 @@ def rank_changes(answer: BatchingAnswer, index_saved_bytes: int = 0) -> tuple[tu
     """Returns the advised changes and the bytes that each saves, the largest saving first.
 
     For example, `(("batches", 9_000_000), ("index", 4_000))`. The names are "batches", "codec" and
-    "index". If the codec was measured in larger batches, "batches" comes first whatever it saves.
+    "index". If the codec was measured in larger batches, "batches" comes first, even if another
+    change saves more.
     `index_saved_bytes` is the saving of the advised index.interval.bytes; 0 if none is advised.
     """
     saved_bytes = {}

@@ -72,8 +72,8 @@ def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
 def _may_be_unfinished(segment: Segment, facts: PartitionFacts) -> bool:
     """Returns whether the .txnindex may still lack entries for the last aborts.
 
-    UnifiedLog.append writes an abort marker to the .log, and then an entry to the .txnindex
-    (3.9.0). If the .log has later batches, the entries for earlier aborts are complete.
+    In Kafka 3.9.0, UnifiedLog.append writes an abort marker to the .log first, and then an entry
+    to the .txnindex. If the .log has later batches, the entries for earlier aborts are complete.
     """
     return facts.clean is False and segment.state == "active" and not segment.has_changed()
 
@@ -141,8 +141,8 @@ class _TransactionBegins:
 def aborts(summary: CheckSummary, transactions: OpenTransactions) -> Iterator[_Abort]:
     """Yields the aborted transactions of a segment.
 
-    `transactions` has the transactions that are open before the segment. The iteration updates it
-    to those that are open after the segment.
+    At first, `transactions` has the transactions that are open before the segment. After the
+    iteration, it has the transactions that are open after the segment.
     """
     for _, producer, step in summary.steps:
         if isinstance(step, TransactionBegin):

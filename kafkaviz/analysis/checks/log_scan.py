@@ -89,7 +89,7 @@ class ValidatedScan:
 
     Args:
         observer: receives every batch as CHECKED_BATCH, even if the batch cannot be trusted.
-        decoded_walk: the batches from byte 0 on, if an earlier check found no fault in them.
+        decoded_walk: batches from byte 0 on that were checked before and have no fault.
         level: how much of each batch is checked.
     """
 
@@ -230,8 +230,8 @@ class _BatchValidator:
     def _misplaced_of_two(base: np.ndarray, last: np.ndarray, index: int, lower_bound: int) -> int:
         """Returns the row of the misplaced batch, either `index - 1` or `index`.
 
-        Row `index` begins below the end of row `index - 1`. The misplaced one also does not fit
-        the row on its other side.
+        Row `index` begins at or below the last offset of row `index - 1`. The misplaced batch is
+        the one that does not fit its other neighbour either.
         """
         if index == 0:
             return 0

@@ -208,7 +208,8 @@ class CheckSummary:
     records: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
-    # last offset plus one of the last batch, trusted or not: the log end for a broker
+    # the last offset of the last batch, plus one, even if the batch cannot be trusted; a broker
+    # takes it for the log end
     end_offset: int | None = None
     end_bytes: int = 0  # end of the last batch
     # (timestamp, last offset, position) of the batch with the largest timestamp

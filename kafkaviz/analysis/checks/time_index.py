@@ -1,4 +1,4 @@
-"""The checks of a .timeindex: does each entry have the largest timestamp so far, and its offset?
+"""The checks of a .timeindex: do the timestamps and offsets of its entries match the .log?
 
 For example, slot 2 has the timestamp 2026-10-26 and the offset 1803. No batch has that timestamp:
 timeindex-timestamp-mismatch.

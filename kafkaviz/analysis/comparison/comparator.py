@@ -59,16 +59,16 @@ def compare(
 ) -> BrokerComparison:
     """Compares two broker directories, partition directories, archives, or single logs.
 
-    If meta.properties shows that both are one directory at two times, a broker start-up is
-    predicted from the earlier state and compared with the changes. Nothing is written.
+    If meta.properties shows that `a` and `b` are two states of one directory, the start-up that is
+    predicted for `a` is compared with the changes in `b`. Nothing is written.
 
     Args:
         a: a path, or a sequence of all log directories of a broker.
-        b: the other side, or the same directory later.
+        b: the same for the other side, or a later state of the same directory.
         on_partition: called with the name of each partition before it is compared.
 
     Raises:
-        CannotOpen: one of the two cannot be opened.
+        CannotOpen: `a` or `b` cannot be opened.
     """
     return compare_brokers(_open(a), _open(b), on_partition)
 
@@ -342,7 +342,7 @@ def _add_tails(alignment: RecordAlignment) -> None:
 
 
 def _known_interval(setting: SettingValue | None, settings: Settings) -> int | None:
-    """Returns index.interval.bytes, or Kafka's default if the metadata log is there, or None."""
+    """Returns index.interval.bytes if known. A default is known only with the metadata log."""
     if setting is None or not setting.is_known:
         return None
     if not setting.is_given and not settings.has_metadata_log:

@@ -1,7 +1,7 @@
 """One segment, read completely and in one pass.
 
 The result has the batches, both indexes, the links between them, the bytes after the last batch,
-and the numbers of batches by size, offset, time and position.
+and statistics about the batches.
 """
 
 from collections import Counter
@@ -60,7 +60,7 @@ def read_tail(log: FileInfo, end_position: int, last_offset: int | None) -> Tail
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnCounts:
-    """The number, total size and largest timestamp of batches per part of a .log.
+    """The number, total size and largest timestamp of the batches in each part of a .log.
 
     The .log is divided into COLUMNS equal parts. A batch counts in the part in which it starts. All
     arrays have the shape (COLUMNS,).
@@ -233,7 +233,7 @@ def _quantile(sorted_gaps: np.ndarray, share: float) -> int | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Anatomy:
-    """The content of a segment. The arrays are read-only, because all sessions share them."""
+    """The content of a segment. The arrays are read-only: browser sessions share them."""
 
     segment: LogSegment
     batches: BatchTable
@@ -264,9 +264,9 @@ class Anatomy:
         )
 
     def missed_offsets(self, slot: int) -> tuple[int, int] | None:
-        """Returns the first and last offset that a search from this .index slot misses.
+        """Returns (first, last) of the offsets that a search from this .index slot misses.
 
-        Returns None unless the entry is `Aim.PAST`.
+        Returns None unless the entry points past the right batch (`Aim.PAST`).
         """
         links = self.links
         entries = self.index.entries
@@ -281,8 +281,8 @@ class Anatomy:
 def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> Anatomy:
     """Reads a segment and its existing indexes.
 
-    More than `kept_rows` batches are not kept in memory, but read again when needed. Raises
-    CannotOpen if a file cannot be read.
+    If there are more than `kept_rows` batches, they are not kept in memory, but read again when
+    needed. Raises CannotOpen if a file cannot be read.
     """
     index = segment.offset_slots
     times = segment.time_slots

@@ -46,9 +46,9 @@ FOLLOWER_APPEND_BYTES = 1 << 20  # a follower appends up to replica.fetch.max.by
 
 
 def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
-    """Returns an array of TARGETS, one row per batch, for a lookup of every offset.
+    """Counts the lookups per batch if every offset is looked up once. Returns an array of TARGETS.
 
-    `batches` is an array of format.batch.BATCH. `is_end`: these are the segment's last batches.
+    `batches` is an array of format.batch.BATCH. `is_end`: no batch of the segment follows.
     """
     base, last = (batches[name].astype(np.int64) for name in ("base_offset", "last_offset"))
     reads_next = (base != last) & by_base_offset
@@ -97,8 +97,8 @@ def leap_to_entries(
 ) -> None:
     """Simulates all intervals, and counts all lookups between two entries at once.
 
-    Each append must be a single batch, and one offset is looked up per batch: the batch's last if
-    `is_own`. `position_sums` has the sum of the positions of all batches before each batch.
+    Each append must be a single batch. One offset per batch is looked up. `is_own` marks batches
+    whose last offset is looked up. `position_sums[n]` is the sum of the first n positions.
     """
     for number in range(len(intervals)):
         interval = intervals[number]
@@ -261,10 +261,10 @@ def sweep(
         batches: an array of format.batch.BATCH per segment.
         targets: the offsets to look up, "base_offset" or "every_offset".
         by_base_offset: whether a scan reads one more header if the target is inside a batch, as
-            since Kafka 4.1.
-        append_bytes: the most bytes of an append, if each append gets at most one entry. This is so
-            on followers, and after compaction up to 4.0.0 (KAFKA-806). None: each batch may get an
-            entry.
+            Kafka 4.1 and later do.
+        append_bytes: the most bytes of an append, if each append gets at most one entry. So it is
+            on followers and in compaction before Kafka 3.9.1, and in 4.0.0 (KAFKA-806). None: each
+            batch may get an entry.
     """
     return parts(
         batches,
@@ -314,8 +314,8 @@ class Sweeper(BatchObserver[SweepParts]):
     ) -> None:
         """Takes the arguments of the function `sweep`, and `by_append`.
 
-        If `by_append`, the batches have a column "append" instead of `append_bytes`, with the same
-        number for batches that were appended together.
+        If `by_append`, the batches have a column "append", and `append_bytes` is not used. Batches
+        with the same number in this column were appended together.
         """
         self._intervals = np.unique(np.fromiter(intervals, np.int64))
         if len(self._intervals) and self._intervals[0] < 0:
@@ -352,7 +352,7 @@ class Sweeper(BatchObserver[SweepParts]):
         self._sweep_batches(batches[:, :closed_end], ends[:-1], is_end=False)
 
     def result(self) -> SweepParts:
-        """Returns the sums over the whole segment, including the time entry that a roll adds."""
+        """Returns the sums over the whole segment. The time entry that a roll adds is counted."""
         if self._open_append is not None:
             batches = self._open_append[0]
             self._sweep_batches(batches, np.array([batches.shape[1]]), is_end=True)

@@ -1,8 +1,8 @@
 """Computes what another segment.bytes would cost in tiered storage: objects, requests and records.
 
 Each closed segment becomes a few objects in the store and two records in __remote_log_metadata. Its
-deletion writes two more records. With larger segments there are fewer of these, but the newest
-records wait longer for their upload. For a partition that grows by 10 GiB per day:
+deletion writes two more records. Larger segments mean fewer objects and fewer records of this kind,
+but newly written data waits longer for its upload. For a partition that grows by 10 GiB per day:
 
     segment.bytes    segments per day    objects per day    waits for its upload
     64 MiB                        160                480    9 min
@@ -48,12 +48,12 @@ class RollSize:
     """The modelled cost of one value of segment.bytes.
 
     Attributes:
-        rolled_bytes: the size of a closed segment, less if segment.ms is reached first.
+        rolled_bytes: the size of a closed segment: `segment_bytes`, or less if segment.ms rolls it.
         fill_ms: the time from a segment's first record to its roll, after which it is uploaded.
-        put_requests_per_day: upload requests: one per object, more for a large one in Aiven's
-            layout.
+        put_requests_per_day: upload requests: one per object, or more for a large object in
+            Aiven's layout.
         objects_kept: the number of objects once retention deletes as many per day as are uploaded.
-            None: no limit, or unknown.
+            None: retention has no limit, or the number is unknown.
     """
 
     segment_bytes: int

@@ -110,7 +110,7 @@ def _describe_saving(saving: Range) -> Message:
 
 
 def _budget_values(values: Mapping) -> dict[str, object]:
-    """Returns the interval, and a message per budget: cost, limit, and which is larger."""
+    """Returns the interval, and for each budget a message that compares the cost with the limit."""
     cost = values["at"]
     costs = values["costs"]
     origin = "calibrated" if costs.calibrated else "measured"
@@ -207,7 +207,7 @@ def describe_limits(limits: SegmentLimits) -> Message:
 
 
 def describe_price(cost: IntervalCost) -> Message:
-    """Returns a message: how many µs each lookup saves if a GiB of log gets 1 MB more of index."""
+    """Returns a message: the µs that a lookup saves per MB of index added to each GiB of log."""
     return message(
         "tuning_answer.price",
         interval=cost.interval_bytes,

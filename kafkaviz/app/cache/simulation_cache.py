@@ -128,7 +128,7 @@ def key_of(workload: Workload, config: LogConfig) -> str:
 
 
 def _write_until_refused(log: UnifiedLog, rows: np.ndarray) -> str:
-    """Appends batches to a log. Stops at a refused batch and returns Kafka's exception, else ""."""
+    """Appends until Kafka refuses a batch, and returns Kafka's exception; "" if none is refused."""
     start = 0
     piece = PIECE_BATCHES
     while start < len(rows) and (segments_before := len(log.segments)) < MAX_SEGMENTS:

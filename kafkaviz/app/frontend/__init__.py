@@ -1,8 +1,8 @@
 """The components that need JavaScript: one Python function each, with .css and .html files.
 
 Each component has its own shadow root. Its style is page_legend.css and kit.css, followed by its
-own CSS. Its script is one file in bundles/, made by `npm run bundle` from the modules in src/:
-Streamlit takes a script as one text, in which an import of another file does not work.
+own CSS. Its script is one file in bundles/, made by `npm run bundle` from the modules in src/.
+Streamlit gets the script as one text, so the script cannot import other files.
 """
 
 from collections.abc import Callable, Iterable
@@ -37,8 +37,8 @@ _drawn_components: ContextVar[list[DrawnComponent] | None] = ContextVar("compone
 def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
     """Registers a component from its files. Returns the function that draws it.
 
-    The files are bundles/NAME.js and, if they exist, NAME.css and NAME.html. The files of
-    `shared_names` come before them.
+    The script is bundles/NAME.js. NAME.css and NAME.html, if they exist, are added after those of
+    `shared_names`.
     """
     style, markup = (
         "".join(_text(f"{stem}.{kind}") for stem in ("kit", *shared_names, name))
@@ -71,7 +71,7 @@ def _without_lists(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def kept_component(draw: Callable[[], Any]) -> DrawnComponent:
-    """Calls `draw` and returns the drawn component, for use in an HTML file."""
+    """Calls `draw`, and returns the component for an HTML file. Does not show it on the page."""
     components: list[DrawnComponent] = []
     token = _drawn_components.set(components)
     try:
@@ -138,10 +138,10 @@ def theme_button(paths: list[str]) -> None:
 
 
 def keys(listen: str) -> str | None:
-    """Returns the key of `listen` that was just pressed, or None.
+    """Returns the key that was just pressed if it is in `listen` (such as "?[]"), else None.
 
     Keys are ignored while the focus is in a field. The component also announces the page to screen
-    readers, and makes arrows and Enter work in Go to.
+    readers, and makes the arrow keys and Enter work in the dialog "Go to".
     """
     data = {"listen": listen, "language": messages.language(), "words": _words("pages", "where")}
     return _keys(key="kv_listener", data=data, on_pressed_change=_ignore, width="content").pressed
@@ -161,7 +161,7 @@ def address(choices: dict[str, str | None]) -> None:
 
 
 def sidebar() -> None:
-    """Makes links in the sidebar work even if a run redraws them during the click."""
+    """Makes links in the sidebar work even if Streamlit redraws them during the click."""
     _sidebar(key="kv_sidebar", data={}, width="content")
 
 
@@ -233,15 +233,15 @@ _bytes = register_component("bytes")
 
 
 def bytes_view(data: bytes, key: str = "bytes_view") -> None:
-    """Draws bytes, from segment_bytes.browser_payload. Each `byte_request` reruns the fragment."""
+    """Draws the bytes in segment_bytes.browser_payload. A `byte_request` reruns the fragment."""
     _bytes(key=key, data=data, default={"want": None}, on_want_change=_ignore)
 
 
 def byte_request(content_key: str, key: str = "bytes_view") -> dict[str, Any]:
     """Returns the last request for bytes of this content, or {}.
 
-    The browser gets only a part of a large file. It requests another part when the reader moves.
-    The request has one byte position per pane: the byte that the reader moved to.
+    The browser gets only a part of a large file. It requests another part when the reader scrolls
+    there. The request has one byte position per pane: the byte to which the reader scrolled.
     """
     value = (st.session_state.get(key) or {}).get("want") or {}
     return value if value.get("key") == content_key else {}

@@ -260,7 +260,7 @@ def _csv_row(comparison: PartitionComparison) -> list[object]:
 
 
 def render_partition_map(location: Location, comparison: BrokerComparison) -> None:
-    """Draws the map. A click on the row of a topic-partition shows the topic-partition below."""
+    """Draws the map. A click on a row shows the topic-partition in detail below the map."""
     with st.container(key="kv_fig_compared"):
         head = st.container()
         middle = st.container()
@@ -292,7 +292,7 @@ def _choose_page(foot: Any, count: int) -> int:
 
 
 def render_partition_table(location: Location, comparison: BrokerComparison) -> None:
-    """Draws one row per topic-partition. A click on a row shows the topic-partition above."""
+    """Draws one row per topic-partition. A click on a row shows its details above this table."""
     elements.heading(say("compare.table"), say("compare.table_below"), gap=8)
     partitions = comparison.worst_first
     heads = [say(key) for key in COLUMNS]

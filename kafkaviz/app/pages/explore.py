@@ -188,9 +188,9 @@ def render_questions(current: Question | None) -> None:
 
 
 def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
-    """Returns the query of this text; starts it if needed. None without a catalog.
+    """Returns the query with this text, and starts it if needed. None: the catalog is missing.
 
-    If this tab ran another query on the directory before, the tab stops waiting for that one.
+    This browser tab then no longer waits for its previous query on the same directory.
     """
     previous = st.session_state.get(page_state.LAST_QUERY)
     if previous and previous != (snapshot.directory, text) and previous[0] == snapshot.directory:
@@ -377,7 +377,7 @@ def cell_html(value: object) -> str:
 
 
 def _digits(value: float) -> str:
-    """Returns up to ten significant digits: 0.000034, not 3.4e-05, if not below MIN_PLAIN."""
+    """Returns up to ten significant digits. Numbers from MIN_PLAIN to 1 have no exponent."""
     text = f"{value:.10g}"
     return format(Decimal(text), "f") if MIN_PLAIN <= abs(value) < 1 else text
 

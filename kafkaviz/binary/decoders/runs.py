@@ -45,7 +45,7 @@ class DecompressedRun:
     """The output of several byte ranges, decompressed one after another into one array.
 
     Attributes:
-        places: the index of each of these ranges in the `starts` of `RunDecompressor.runs`.
+        places: the index of each range in the argument `starts` of `RunDecompressor.runs`.
         data: the decompressed bytes, then unused bytes. The next run may overwrite this array.
         ends: the end of each range's output in `data`.
     """
@@ -71,7 +71,7 @@ class RunDecompressor:
         ends: np.ndarray,
         limit_bytes: int = codec.LIMIT_BYTES,
     ) -> Iterator[DecompressedRun]:
-        """Decompresses each data[start:end]. A result holds many ranges. Skips corrupt ranges.
+        """Decompresses each data[start:end]. Yields many ranges at once. Skips corrupt ranges.
 
         Args:
             data: an array of uint8. A compiled decompressor takes only ranges that are followed
@@ -183,9 +183,10 @@ def copy_input(
 
 @njit(cache=True)
 def copy_match(out: np.ndarray, out_start: int, distance: int, size_bytes: int) -> None:
-    """Copies earlier output, from `distance` bytes before `out_start`, as if byte by byte.
+    """Copies `size_bytes` bytes of earlier output, starting `distance` bytes before `out_start`.
 
-    May write up to 15 bytes too many.
+    Source and target may overlap: the result equals a copy byte by byte. May write up to 15 bytes
+    too many.
     """
     place = out_start
     end = out_start + size_bytes

@@ -88,7 +88,7 @@ def pad(text: str, width: int, align: str = "<") -> str:
 
 
 def line_width() -> int:
-    """Returns the columns per line: COLUMNS, else the terminal's; from MIN_WIDTH to MAX_WIDTH."""
+    """Returns the terminal's width, or COLUMNS if set; at least MIN_WIDTH, at most MAX_WIDTH."""
     columns = shutil.get_terminal_size((PIPED_WIDTH, 0)).columns
     return min(max(columns, MIN_WIDTH), MAX_WIDTH)
 
@@ -155,7 +155,7 @@ def say_json(form: str, value: dict) -> None:
 
 
 def say_newer(warning: Message | None, directory: str = "") -> None:
-    """Prints on stderr that a newer, unknown release wrote a directory. None: prints nothing."""
+    """Prints a warning on stderr, if there is one: a newer, unknown release wrote a directory."""
     if warning:
         note(f"kafkaviz: {directory}{': ' if directory else ''}{render(warning)}")
 

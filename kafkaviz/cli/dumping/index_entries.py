@@ -71,7 +71,7 @@ class IndexEntries:
     def written_count(self) -> int:
         """Returns the number of entries that Kafka's tool checks.
 
-        The tool stops at the first slot after slot 0 that has the base offset.
+        The tool stops at the first slot after slot 0 whose offset is the segment's base offset.
         """
         unwritten = self.offsets[1:] == self.base_offset
         return 1 + int(np.argmax(unwritten)) if unwritten.any() else len(self.offsets)
@@ -211,7 +211,8 @@ def _floor_positions(index: IndexEntries, offsets: np.ndarray) -> np.ndarray:
 def _floor_slot(keys: np.ndarray, target: int) -> int:
     """Returns the slot that AbstractIndex.indexSlotRangeFor finds, even if keys are out of order.
 
-    Searches the last 1024 entries or all entries before them. Returns -1 if it finds none.
+    Searches either the last 1024 entries or the entries before them. Returns -1 if the first key
+    is above the target.
     """
     last = len(keys) - 1
     warm = max(0, last - WARM_ENTRIES)

@@ -209,7 +209,7 @@ def _render_table(
 ) -> Iterator[str]:
     """Yields a table of lookup costs with one row per index interval.
 
-    The rows are 1, 4, 16, 64 and 256 KiB, 1 MiB, today's interval and the considered interval.
+    The rows are 1, 4, 16, 64 and 256 KiB, 1 MiB, today's interval and the best interval.
     """
     heads = (
         ("interval", 12), ("entries", 12), ("index", 12), ("of_log", 9), ("headers", 10),
@@ -233,7 +233,7 @@ def _rows(
     """Yields a table row per index interval: (cost, mark). The mark is a word such as "today".
 
     The cost of today's interval is measured on the index on disk. If a replay with today's
-    interval gives another cost, the replay has a second row.
+    interval gives another cost, a second row has the cost of the replay.
     """
     today = recommendation.current_cost
     intervals = {1 << power for power in range(10, 21, 2)} | {recommendation.considered_bytes}

@@ -357,7 +357,7 @@ def _positions(overview: BrokerOverview, index: int) -> np.ndarray | None:
 def _densest_partition(overview: BrokerOverview) -> int | None:
     """Returns the index of the partition with the fewest log bytes per index entry.
 
-    Returns None if several have the fewest, if a segment is torn, or for a single partition.
+    Returns None if two partitions tie, if a segment is torn, or if there is only one partition.
     """
     if torn_mask(overview.segments).any() or len(overview.partitions) == 1:
         return None

@@ -65,7 +65,7 @@ def map_text(decisions: CleanerDecisions) -> str:
 
 
 def sorted_logs(decisions: CleanerDecisions) -> list[DecidedLog]:
-    """Returns the logs in the cleaner's order. Logs that are not taken follow, by dirty ratio."""
+    """Returns the logs in the cleaner's order, then those that it does not take, dirtiest first."""
     places = _places(decisions)
     return sorted(
         decisions.logs,

@@ -284,7 +284,7 @@ def codec_rows(answer: BatchingAnswer, batch_bytes: int | None) -> SettingRowsVi
 
 
 def _stored_range(row: PackedCodec) -> Range:
-    """Returns the low and high ratio of stored bytes, including headers, to plain bytes."""
+    """Returns the lowest and highest ratio of stored bytes (with headers) to plain bytes."""
     headers = row.stored_ratio - row.ratio
     low = row.ratio if row.ratio_low is None else row.ratio_low
     high = row.ratio if row.ratio_high is None else row.ratio_high

@@ -176,7 +176,7 @@ def _mirror_tree(root: Path, entries: Iterable[Entry]) -> None:
 
 
 def _prefetch(root: Path) -> None:
-    """Fetches in parallel the small files of a broker. Failures are reported when they are read."""
+    """Fetches a broker's small files in parallel. Ignores failures: reading a file reports them."""
     paths = [root / name for name in OWN_FILES]
     with os.scandir(root) as children:
         paths += [Path(child.path, PARTITION_METADATA) for child in children if child.is_dir()]

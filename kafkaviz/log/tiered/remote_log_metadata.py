@@ -65,7 +65,7 @@ class RemoteLogSegment:
 
     @cached_property
     def _least_starts(self) -> list[int]:
-        """For each epoch, ascending: the smallest first offset of this and all later epochs."""
+        """For each epoch, in ascending order: the smallest first offset from this epoch on."""
         starts = [self.leader_epochs[epoch] for epoch in reversed(self._epochs)]
         return list(accumulate(starts, min))[::-1]
 
@@ -103,7 +103,8 @@ class RemoteLogEvents:
     """How many records __remote_log_metadata has about the segments of a topic-partition."""
 
     total: int
-    superseded: int  # by a later record of the same segment; all records of deleted segments count
+    # replaced by a later record of the same segment, or about a deleted segment
+    superseded: int
 
 
 class RemoteLogMetadataCache:
@@ -133,7 +134,7 @@ class RemoteLogMetadataCache:
     def update(self, segment_id: str, state: str, *, is_keyed: bool = False) -> None:
         """Sets the state of a segment. Ignores a state that cannot follow the present one.
 
-        An update without a key (`is_keyed`) is ignored if its segment was not announced.
+        If the segment was not announced, an update is ignored unless it has a key (`is_keyed`).
         """
         segment = self.segments.get(segment_id)
         if segment is None:
@@ -155,7 +156,7 @@ class RemoteLogMetadataCache:
             self.deleted[segment_id] = self.segments.pop(segment_id)
 
     def remove(self, segment_id: str) -> None:
-        """Forgets a segment that a tombstone marks as deleted."""
+        """Moves a segment to `deleted`, because a tombstone marks it."""
         self.unannounced.pop(segment_id, None)
         segment = self.segments.pop(segment_id, None)
         if segment is None:
@@ -167,7 +168,7 @@ class RemoteLogMetadataCache:
                 epoch_segments.remove(start_offset)
 
     def delete_all(self) -> None:
-        """Forgets a deleted partition's segments, as RemotePartitionMetadataStore (4.3.1)."""
+        """Moves all segments to `deleted`, because the partition was deleted."""
         self.deleted |= self.segments
         self.segments = {}
         self.unannounced = {}

@@ -34,7 +34,7 @@ def table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
 def column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Returns a column of Python values; None becomes null.
 
-    If all values are None, `kind` may be any type.
+    `kind` is STRING, BINARY, BOOL, INT, LONG or DOUBLE, or any type if all values are None.
 
     Raises:
         TypeError: a value does not have this type.

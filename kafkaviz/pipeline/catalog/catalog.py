@@ -78,7 +78,7 @@ class Catalog:
                 yield from (catalog_info.from_row(row, self.info) for row in batch.to_pylist())
 
     def segments(self, columns: Sequence[str]) -> tuple[list[StoredSegment], pa.Table]:
-        """Returns the stored segments, and table `segments` with one row for each, in this order.
+        """Returns (stored segments, table `segments`). Row n of the table is for stored segment n.
 
         Raises CannotOpen if a file cannot be read, or the tables differ in the number of segments.
         """

@@ -93,7 +93,7 @@ TopicPartition = tuple[str, int]
 
 
 class DataLoss(KafkavizError):
-    """Requested records do not exist. Only logged if failOnDataLoss is false."""
+    """The error if requested records do not exist. It is only logged if failOnDataLoss is false."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Subscription:
 
     topics: frozenset[str] | None = None  # None: `pattern` selects the topics
     pattern: re.Pattern[str] | None = None
-    # in option assign; None: all partitions of the topics
+    # the partitions that option assign lists; None: all partitions of the topics
     partitions: frozenset[TopicPartition] | None = None
 
     def topics_of(self, available: Iterable[str]) -> frozenset[str]:

@@ -116,7 +116,7 @@ class SegmentSplit:
     segment_task: SegmentTask
     start: int
     stop: int
-    decoded: tuple[DecodedSplit, ...] = ()  # if other tasks have decoded the batches
+    decoded: tuple[DecodedSplit, ...] = ()  # empty: this task decodes the batches
 
     @property
     def log_bytes(self) -> int:
@@ -143,7 +143,7 @@ class IngestTask:
 class SplitSummary(ScanSummary):
     """The results of reading a split, and where its rows were written."""
 
-    number: int  # the number of the segment in this run
+    number: int  # the segment's number in this ingest
     start: int
     stop: int
     spans: Mapping[str, RowRange] = field(default_factory=dict)  # where the rows are, by table
@@ -155,7 +155,7 @@ class SplitSummary(ScanSummary):
 class SegmentSummary(ScanSummary):
     """The results of reading all splits of a segment."""
 
-    spans: Mapping[str, tuple[RowRange, ...]]  # by table, in order
+    spans: Mapping[str, tuple[RowRange, ...]]  # where the rows are, by table, in order
     check_json: str | None = None
 
 

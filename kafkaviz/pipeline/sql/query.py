@@ -38,7 +38,7 @@ MODULE = "kafkaviz.pipeline.sql.sql_worker"
 
 
 class WorkerLost(KafkavizError):
-    """The error if a query's process has ended. The next query starts a new process."""
+    """A query failed because its worker process ended. The next query starts a new process."""
 
 
 class QueryTooLarge(KafkavizError):

@@ -217,7 +217,7 @@ def _time_to_next_batch_ns(plan: np.record, tables: np.ndarray, state: np.record
 
 @njit(cache=True)
 def _real_ns(plan: np.record, busy_ns: int) -> int:
-    """Returns the time in ns since the phase began. `busy_ns` is the part within bursts."""
+    """Returns the ns since the phase began, pauses included. `busy_ns` counts only the bursts."""
     return busy_ns if plan.on_ns == 0 else busy_ns + busy_ns // plan.on_ns * plan.off_ns
 
 

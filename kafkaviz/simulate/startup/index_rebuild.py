@@ -32,7 +32,8 @@ class RebuiltSegment:
 
     base_offset: int
     recovered_segment: RecoveredSegment
-    has_txnindex: bool  # had one before; Kafka then writes one, even if it is empty
+    # whether it had a .txnindex before; Kafka then writes one again, even if it is empty
+    has_txnindex: bool
 
     def files(self) -> dict[str, bytes]:
         stem = file_stem(self.base_offset)
@@ -117,7 +118,7 @@ def _open_at(directory: LoadedDirectory, base: int) -> dict[int, int]:
 def _describe_consequence(
     directory: LoadedDirectory, base: int, exception: BrokerException
 ) -> Message:
-    """Returns what start-up does after an exception. May split the segment in `directory`."""
+    """Returns what start-up does after an exception. Splits the segment if start-up does."""
     if exception.class_name == recovery.OFFSET_OVERFLOW:
         try:
             base_offsets = split(directory, base)

@@ -134,7 +134,7 @@ class ProducerTable:
         return None
 
     def _find_producer(self, row: np.void) -> _Producer:
-        """Returns the producer of a batch. If the batch's epoch is new, forgets the last batch."""
+        """Returns the producer of a batch. Clears the producer's last batch if the epoch is new."""
         producer_id = int(row["producer_id"])
         epoch = int(row["producer_epoch"])
         producer = self._producers.setdefault(producer_id, _Producer(epoch=epoch))

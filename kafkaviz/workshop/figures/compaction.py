@@ -267,9 +267,9 @@ def _cleaner_text(check: CleanerCheck) -> str:
 
 
 def _left_text(check: CleanerCheck, unread: Sequence[LogRecord], key: str) -> str:
-    """Lists a key's records that remain after a check, as text.
+    """Lists the records of a key that the cleaning in `check` keeps, as text.
 
-    If the check could not read the log, lists `unread`, all records of the key.
+    If `check` has no records of the key, as it could not read the log, lists `unread` instead.
     """
     records = check.records_of(key) or unread
     if check.cleaning:

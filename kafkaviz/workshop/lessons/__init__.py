@@ -42,7 +42,7 @@ ENGLISH = "en"
 def folders() -> list[Path]:
     """Returns the folders with lessons: this folder, then the folders in KAFKAVIZ_LESSONS.
 
-    KAFKAVIZ_LESSONS has its folders separated by os.pathsep, or is a JSON list.
+    KAFKAVIZ_LESSONS is a JSON list of folders, or has the folders separated by os.pathsep.
     """
     return [LESSONS_FOLDER, *parse_directories(os.environ.get(LESSONS, ""))]
 

@@ -111,7 +111,7 @@ KINDS = (BELOW, EXACT, BETWEEN, ABOVE, EMPTY)
 
 @dataclass(frozen=True)
 class RuleCase:
-    """The result of a rule for one target: floor, the rule's slot, and the correct slot."""
+    """The result of a rule for one target: the floor slot, the rule's slot and the right slot."""
 
     kind: str
     target: int
