@@ -111,7 +111,10 @@ def test_the_page_and_the_command_say_the_same(sample, request):
     title = health_view.view(health).verdict.title
     doings = startup_text.describe(health.forecast)
     if health.broker.lacks_metadata_log:
-        assert title == f"Nothing read here stops this broker from starting. It will {doings}"
+        assert (
+            title
+            == f"Nothing in the files read here stops this broker from starting. It will {doings}"
+        )
         assert f"which will {doings}; the broker's other" in lines[2]
     else:
         assert title == f"This broker will start. It will {doings}"

@@ -162,7 +162,7 @@ def test_the_release_is_chosen_and_is_in_the_address(findings):
     findings.get_by_text("As Kafka 2.2", exact=True).click()
     findings.wait_for_url("**kafka=2.2*")
     findings.get_by_role("button", name="As Kafka 2.2").click()
-    findings.get_by_text("As inferred from the files", exact=True).click()
+    findings.get_by_text("As the release inferred from the files", exact=True).click()
     findings.get_by_role("button", name="As Kafka 4.3.1, inferred from the files").wait_for()
     assert "kafka=" not in findings.url.split("dir=")[1].replace("/kafka", "")
 

@@ -184,7 +184,7 @@ def test_a_large_directory_is_left_to_spark(damaged, monkeypatch):
     words = page_html(at)
     assert "Spark" in words and not check_jobs().jobs()
     assert "not as Kafka 3.9" in words and f"kafkaviz check {damaged} --kafka-version 3.9" in words
-    words = page_html(press_label(at, "As inferred from the files"))
+    words = page_html(press_label(at, "As the release inferred from the files"))
     assert "Spark" in words and not check_jobs().jobs()
     assert "not as Kafka" not in words and "kafka" not in at.query_params
 
@@ -216,7 +216,7 @@ def test_the_release_is_chosen_from_a_menu(damaged):
     assert menu.label not in menu.options
     menu = release_menu(page(damaged, kafka="2.2"))
     assert menu.label == "As Kafka 2.2"
-    assert menu.options[0] == "As inferred from the files"
+    assert menu.options[0] == "As the release inferred from the files"
     assert menu.label not in menu.options
 
 

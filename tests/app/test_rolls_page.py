@@ -96,8 +96,9 @@ def test_the_limits_have_a_tab_and_so_do_the_appends():
     text = page_html(at)
     assert "time decides; above it, time index" in text
     assert (  # 16 773 799 B / 2 061 entries
-        f"Segment 0 rolls by size all the same: written at 400 kB/s, its time entries are 8{T}139 B "
-        f"apart, so 16 MiB of .log have 2{T}061 of them, and the time index has room for 2{T}729."
+        "Segment 0 rolls by size all the same. It was written at 400 kB/s, so its time entries are "
+        f"8{T}139 B apart. With this gap, 16 MiB of .log have 2{T}061 time entries, and the time "
+        f"index has room for 2{T}729."
     ) in text
     assert len(at.get("plotly_chart")) == 1
     assert not page(tab="Growth").get("plotly_chart")

@@ -537,7 +537,7 @@ def test_the_command_the_page_and_the_report_say_what_was_not_read(disks, names,
     out = tmp_path / "report.html"
     text_of("report", *paths, "-o", out)
     html = out.read_text()
-    assert "Nothing read here stops this broker from starting. It will " in html
+    assert "Nothing in the files read here stops this broker from starting. It will " in html
     assert "other log directories were not read." in html and "will start" not in html
 
 

@@ -23,8 +23,8 @@ def test_a_group_is_shown_commit_by_commit(clean):
     assert (
         orders == "orders-0: the group is at 5400 of 38736, 33336 behind; the next record is 5400"
     )
-    assert more == "  35 earlier commits are still there; --json lists the last 1000"
-    assert ": offset 5400 of leader epoch 0, counts (record " in lines[9]
+    assert more == "  35 earlier commits are still in the log; --json lists the last 1000"
+    assert ": offset 5400 of leader epoch 0, counts (recorded at offset " in lines[9]
     assert lines[9].endswith(" of __consumer_offsets-1)")
 
 

@@ -27,8 +27,8 @@ def test_the_text_says_why_each_record_is_there(accounts):
     assert len(records) == 6
     assert records[-1].endswith("segment 11564: stays: the latest record of the key")
     assert decision.startswith(
-        "A cleaning would end below offset 11564, because the active segment begins at 11564. The "
-        "log is not taken, because it has nothing new to clean"
+        "A cleaning would stop before offset 11564, because the active segment begins at 11564. "
+        "The log is not taken, because it has nothing new to clean"
     )
 
 

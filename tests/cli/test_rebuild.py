@@ -314,7 +314,7 @@ def test_a_log_that_no_start_opens_is_refused(segment, tmp_path, is_directory):
     error = refusal_of("rebuild", segment if is_directory else log, "--out", tmp_path / "out")
     what = f"The size of segment nulls-0/{BASE}.log (2147483648) is larger than the maximum"
     assert f"org.apache.kafka.common.KafkaException: {what}" in error
-    assert "restore the segment from another replica" in error
+    assert "Restore the segment from another replica" in error
     assert not list(tmp_path.glob("out/*.index"))
     os.truncate(log, 2**31 - 1)
     assert main(["rebuild", str(log), "--out", str(tmp_path / "out")]) == 0

@@ -67,7 +67,7 @@ def test_rows_run_to_the_limit_that_trips(mode):
     history, appended = written(LogConfig(segment_bytes=10_000), stream(35))
     view = roll_timeline.view(history, 0, appended)
     assert view.title == "3 rolls: 3 by size"
-    assert view.caption.endswith("the first to touch it causes the roll.")
+    assert view.caption.endswith("the first line to touch the edge causes the roll.")
     assert view.count == 4
     first = view.rows[0]
     assert (first.name, first.cause) == ("0", "size")
@@ -194,7 +194,7 @@ def test_nothing_to_draw():
         ((RollCause.OFFSET_INDEX_FULL, 37, 37), "offset index", "37 of 37 slots", "offset_text"),
         ((RollCause.SIZE, 500, 1000), "size", OTHER_SETTINGS, "log_text"),
         ((RollCause.OFFSET_OVERFLOW, 2**31, 2**31 - 1), "offset range", None, "ink"),
-        (None, "not seen", None, "ink_3"),
+        (None, "unknown", None, "ink_3"),
     ],
 )
 def test_causes_in_words(reason, cause, because, ink):

@@ -19,7 +19,7 @@ WORDS = {
         "Health": "Health",
         "Tuning": "Tuning",
         "starts": "This broker will start. It will ",
-        "partial": "Nothing read here stops this broker from starting. It will ",
+        "partial": "Nothing in the files read here stops this broker from starting. It will ",
         "unread": "other log directories were not read",
         "unknown": "the metadata log is not in an opened log directory",
         "finding": "A transaction is open",

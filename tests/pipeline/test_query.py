@@ -61,7 +61,9 @@ TITLES = {  # of the answers on the sample broker
         "With an interval of 16 KiB, one fetch in a hundred from heartbeat reads 170 headers or more, "
         "instead of 43 with 4 KiB"
     ),
-    "preallocated": "20 MiB of index were never written, in 1 topic-partition; 8 KiB take space on disk",
+    "preallocated": (
+        "20 MiB of index were never written, in 1 topic-partition; 8 KiB of them take space on disk"
+    ),
     "maps": "184 memory maps at most, 0.28 % of the limit of Linux",
     "codecs": "A record takes 32 B with zstd, 100 B with none",
     "late": "537 batches of sensors-late-0 came late, by up to 400 d",

@@ -117,7 +117,7 @@ def refusal(text: str) -> str:
     return str(raised.value)
 
 
-RATES = ": give one rate: records_per_s, bytes_per_s, batches_per_s"
+RATES = ": give the phase one rate, with exactly one of records_per_s, bytes_per_s, batches_per_s"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,10 @@ RATES = ": give one rate: records_per_s, bytes_per_s, batches_per_s"
     [
         ('duration = "10s"', RATES),
         ('duration = "10s"\nrecords_per_s = 1\nbytes_per_s = 1', RATES),
-        ("records_per_s = 1", ": give it an end: duration, records, batches, bytes"),
+        (
+            "records_per_s = 1",
+            ": give the phase an end, with at least one of duration, records, batches, bytes",
+        ),
         ("records = 5\nrecords_per_s = nan", ", records_per_s: nan is not a number"),
         (
             "duration = 10\nrecords_per_s = 1",
@@ -167,7 +170,7 @@ def test_a_phase_without_one_rate_and_an_end_is_reported(text, fault):
         ("keys = 5", "keys: 5 is not a table"),
         ("late = { share = 1.5, by_ms = 1 }", "late.share: 1.5 is above 1"),
         ("headers = [{ size_bytes = 1 }]", "headers[0].name: is missing"),
-        ("headers = 1", "headers: 1 is not a list of at most 100"),
+        ("headers = 1", "headers: 1 is not a list of at most 100 items"),
         (
             "idempotent = false\ntransactions = { batches = 1 }",
             "transactions: need idempotent = true",
