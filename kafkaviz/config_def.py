@@ -99,8 +99,8 @@ class Setting:
 
         Args:
             broker_name: the broker's name under which the value was given; None: the topic's name.
-            within_limits: whether the minimum of `release` applies. False, for a value that a
-                broker has run with: the lowest minimum of all releases applies.
+            within_limits: whether the minimum of `release` applies. If False, the lowest minimum of
+                all releases applies. Use False for a value that a broker has run with.
         """
         factor = dict(self.broker_names).get(broker_name) if broker_name else 1
         if factor is None:

@@ -1,7 +1,7 @@
 """The badges of a topic-partition on the map: a mark for all findings with one code.
 
-The worst badge comes first. A predicted recovery gives no badge, because every topic-partition has
-such findings after an unclean shutdown. For example:
+The worst badge comes first. Findings that predict a recovery give no badge, because every
+topic-partition has them after an unclean shutdown. For example:
 
     badges_from_rows(
         [("orders-0", None, "orders-0/0…0858.index", "index-offset-mismatch", "error")],
@@ -35,9 +35,9 @@ class Badge(NamedTuple):
 def badges_from_rows(
     rows: Iterable[tuple[str | None, str | None, str | None, str, str]], broker: Broker
 ) -> dict[str, tuple[Badge, ...]]:
-    """Returns the badges by `Broker.partition_name`, from the FINDING_COLUMNS of findings.
+    """Returns the badges of each topic-partition, by `Broker.partition_name`.
 
-    Findings of severity "info" give no badge.
+    `rows` has the FINDING_COLUMNS of each finding. Findings of severity "info" give no badge.
     """
     offsets_by_code: dict[str, dict[tuple[str, str], set[int]]] = {}
     names_of_two = {

@@ -51,7 +51,8 @@ class Evidence:
 class Finding:
     """A fact about a directory that a user may want to know.
 
-    `position` and `length` are in bytes; None: the whole file, a directory or a setting.
+    `position` and `length` are in bytes; None if the fact is about a whole file, a directory or a
+    setting.
     """
 
     code: str
@@ -125,15 +126,15 @@ def _code(
     faulty: Behaviour | None = None,
     damages_batch: bool = False,
 ) -> Code:
-    """Returns a code for _TABLE. The family is filled in later.
+    """Returns a code for _TABLE. CODES fills in the family later.
 
     Args:
         next_step: a key of next_step.toml. A key of another file has the file's name, such as
             "way_out.move_one_replica_away".
-        earlier: a change in Kafka, and the key in consequence.toml for releases before it.
+        earlier: a change in Kafka, and a key of consequence.toml for the releases before it.
         consequence: a key of consequence.toml; by default the name of the code.
-        cause: a key of finding.toml that names a Kafka bug, the possible cause.
-        faulty: the releases with that bug; None: the check decides whether to mention `cause`.
+        cause: a key of finding.toml. The message names a Kafka bug as the possible cause.
+        faulty: the releases with that bug. None: the check decides whether to mention the bug.
     """
     key = name.replace("-", "_")
     return Code(
@@ -413,7 +414,7 @@ def _consequence(row: Code, release: Release) -> Message:
 
 
 def with_cause(code: str, text: Message, release: Release) -> Message:
-    """Returns `text`. If `release` has the Kafka bug that may be the cause, adds this cause."""
+    """Returns `text`, with the possible cause added if it is a Kafka bug that `release` has."""
     row = CODES[code]
     if row.cause and release and row.faulty_releases and row.faulty_releases.applies_to(release):
         return message("finding.with_cause", finding=text, cause=row.cause)
@@ -421,7 +422,7 @@ def with_cause(code: str, text: Message, release: Release) -> Message:
 
 
 def as_info(findings: Iterable[Finding]) -> list[Finding]:
-    """Returns the findings of a directory that will be deleted: "info", without a next step."""
+    """Returns the findings of a directory that will be deleted: as "info", without a next step."""
     return [
         replace(finding, severity=INFO, next_step=message("next_step.nothing"))
         for finding in findings

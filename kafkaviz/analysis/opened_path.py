@@ -120,7 +120,7 @@ def open_log_path(
     *,
     advice: Message = ADVICE_LOG,
 ) -> OpenedPath:
-    """Opens a partition directory, an archive of one, or a .log in use.
+    """Opens a partition directory, an archive of one, or a .log in use (not .log.deleted).
 
     Raises:
         CannotOpen: the path is something else, or the partition has no .log in use.
@@ -137,7 +137,7 @@ def open_log_path(
 def broker_around(partition: Partition) -> Broker | None:
     """Returns a broker with only this partition, opened from the log directory around it.
 
-    Returns None if the directory's name is not a topic-partition's, or if there is no .log.
+    Returns None if the directory's name is not a topic-partition's, or if it has no .log in use.
     """
     if not partition.live or not names.parse_directory(partition.directory):
         return None

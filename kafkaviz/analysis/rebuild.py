@@ -46,7 +46,7 @@ class RebuildSource:
     assumed_settings: tuple[str, ...] = ()  # the settings for which Kafka's default is assumed
 
     def rebuild_segments(self) -> Iterator[RebuiltSegment]:
-        """Yields each segment after recovery and clean shutdown by `release`.
+        """Yields each segment as `release` leaves it after a recovery and a clean shutdown.
 
         Raises:
             CannotOpen: recovery ends with an exception.
@@ -244,7 +244,7 @@ def replay(
     *,
     is_leader: bool = True,
 ) -> WhatIf:
-    """Appends each batch at its own time, closes the log, and returns the result.
+    """Appends each batch at the time in its row, closes the log, and returns the result.
 
     Raises:
         KafkavizError: an append fails. The message has Kafka's exception.

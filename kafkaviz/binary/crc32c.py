@@ -5,9 +5,9 @@ checksum_ranges for many byte ranges, and checksum_range in compiled loops: for 
 Python call takes longer than the checksum.
 
 The processor's CRC instruction takes 8 bytes, and must wait three cycles for the previous result.
-So the compiled loop sums three blocks of 256 bytes (or 2048) in parallel and combines the three
-sums. A table shifts the sum of block A by the length of the next block B, and
-crc(A + B) = shift(crc(A), len(B)) xor crc(B).
+So the compiled loop computes the CRCs of three blocks of 256 (or 2048) bytes in parallel, and then
+combines them: for a block A and the next block B, crc(A + B) = shift(crc(A), len(B)) xor crc(B).
+`_shift` appends len(B) zero bytes to A's CRC, with a table.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -62,7 +62,7 @@ def _checksum_ranges(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> 
 def checksum_range(data: np.ndarray, start: int, end: int, previous_crc: int) -> int:
     """Returns the CRC-32C of data[start:end] (uint8). Raises IndexError outside of `data`.
 
-    `previous_crc`: the CRC-32C of the preceding bytes under the same checksum, or 0.
+    `previous_crc`: the CRC-32C of the preceding bytes if the checksum covers them too, else 0.
     """
     if not 0 <= start <= end <= len(data):
         raise IndexError("a stretch outside of the data")
@@ -96,7 +96,7 @@ def _sum_by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) 
 def _sum_blocks(
     crc: np.uint64, data: np.ndarray, start: int, end: int, block_bytes: int, table: np.ndarray
 ) -> tuple[np.uint64, int]:
-    """Adds groups of three blocks to `crc`. Returns (sum, position after the last whole group)."""
+    """Continues `crc` with groups of three blocks. Returns (CRC, position after the last group)."""
     while end - start >= 3 * block_bytes:
         first = crc
         second = np.uint64(0)
@@ -112,7 +112,7 @@ def _sum_blocks(
 
 @njit(cache=True)
 def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
-    """Returns what a checksum becomes if zero bytes follow. `table` determines how many."""
+    """Returns the CRC after more zero bytes. `table` (see `_shift_table`) determines how many."""
     return np.uint64(
         table[0, crc & _LOW]
         ^ table[1, crc >> np.uint64(8) & _LOW]
@@ -192,7 +192,7 @@ def _step_byte(typing_context, crc, byte):
 
 @njit(cache=True)
 def _sum_by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
-    """Continues the checksum `crc` with data[start:end], eight bytes per step. Returns the sum."""
+    """Continues `crc` with data[start:end], eight bytes per step. Returns the new CRC."""
     while end - start >= 8:
         crc ^= load_64(data, start)
         mixed = np.uint32(0)
@@ -217,9 +217,9 @@ def _byte_sums() -> np.ndarray:
 
 
 def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
-    """Returns the sum of each byte value followed by 0 to 7 zero bytes.
+    """Returns the CRC of each possible byte followed by 0 to 7 zero bytes.
 
-    The array is uint32, shape (8, 256): number of zero bytes, byte value.
+    The array is uint32, shape (8, 256). Its axes are the number of zero bytes and the byte.
     """
     tables = [byte_sums]
     for _ in range(7):
@@ -228,9 +228,10 @@ def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
 
 
 def _shift_table(zero_bytes: int, byte_sums: np.ndarray) -> np.ndarray:
-    """Returns the table with which `_shift` appends `zero_bytes` bytes, a power of 2.
+    """Returns the table for `_shift` by `zero_bytes` zero bytes. `zero_bytes` is a power of 2.
 
-    The array is uint32, shape (4, 256): row i is for byte i of the checksum, by its value.
+    The array is uint32, shape (4, 256). Its axes are a byte's place in the CRC (0: the lowest
+    byte) and the byte's value.
     """
     sums = np.arange(256, dtype=np.uint32) << np.array([[0], [8], [16], [24]], np.uint32)
     table = sums >> 8 ^ byte_sums[sums & 0xFF]

@@ -87,7 +87,8 @@ def read(
 ) -> Messages:
     """Reads the messages of a complete batch. Never raises, but sets `Messages.fault`.
 
-    `reads_parts`: whether keys and values are checked. Kafka's iterator does not check them.
+    `reads_parts`: whether keys and values must fit into their message. Kafka's iterator does not
+    check this.
     """
     buffer = byte_array(batch)
     rows = np.zeros(1, ROW)
@@ -104,7 +105,7 @@ def read(
 
 
 def are_crcs_valid(messages: Messages) -> np.ndarray:
-    """Returns one flag per message: whether the CRC-32 of its bytes from the magic on is right."""
+    """Returns whether each message's CRC-32 is right: that of the bytes from the magic on."""
     data = memoryview(messages.data)
     rows = messages.rows
     starts = rows["position"] + _MAGIC_AT

@@ -1,8 +1,8 @@
 """Reads the sizes and deltas of a record quickly, for the deep scan.
 
 record.take_record fills a whole row and names every fault, but a check needs only two sizes and two
-deltas. This module reads them from one 64-bit word. Damaged records, and records with a size above
-three bytes, are left to take_record.
+deltas. This module reads both deltas at once from a 64-bit word. Damaged records, and records in
+which a size takes more than three bytes, are left to take_record.
 """
 
 import numpy as np
@@ -25,8 +25,8 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.
         end: the position after the last record of the batch.
 
     Returns:
-        The position after the record; key size + (value size << SIZE_BITS), where null has size 0;
-        the word for `sort_keys`. All are 0 if take_record must read the record.
+        (position after the record, key size + (value size << SIZE_BITS), word for `sort_keys`).
+        A null key or value has size 0. All three are 0 if take_record must read the record.
     """
     size, body = _small_size(data, position)
     record_end = body + size
@@ -66,7 +66,7 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.
 def sort_keys(word: np.uint64) -> tuple[int, int]:
     """Returns sort keys for the timestamp delta and offset delta in a word of `take_sizes`.
 
-    Sort keys have the same order and the same signs as the deltas.
+    A sort key has the sign of its delta. Sort keys that are not negative have the deltas' order.
     """
     bits = ~word & _LAST_BYTES
     timestamp_end = trailing_zeros(bits) + 1
@@ -80,9 +80,9 @@ def sort_keys(word: np.uint64) -> tuple[int, int]:
 def _sort_key(varint_bytes: np.uint64) -> int:
     """Returns a number by which varints can be compared without decoding them.
 
-    It is negative if the varint is. Varints that are not negative sort by it in the right order, if
-    they are as short as possible, as Kafka writes them. The lowest byte of
-    `varint_bytes` is the varint's first byte.
+    The number is negative if the varint is. For varints that are not negative, the numbers have the
+    order of the varints. (Each varint must be as short as possible, as Kafka writes it.) The lowest
+    byte of `varint_bytes` is the varint's first byte.
     """
     return to_int((varint_bytes >> np.uint64(1)) | (varint_bytes << np.uint64(63)))
 

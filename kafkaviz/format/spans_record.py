@@ -39,9 +39,9 @@ def records(
     start: int = 0,
     stop: int | None = None,
 ) -> list[Span]:
-    """Returns the spans of the records that overlap [start, stop), by default all.
+    """Returns the spans of the records that overlap [start, stop), by default of all records.
 
-    `position` is the position of `data` in the file.
+    `position` is the position of `data` in the file, and `start` and `stop` are positions there.
     """
     data = memoryview(data)
     result = []

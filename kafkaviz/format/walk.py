@@ -59,7 +59,7 @@ class Walk:
     """Reads the batches between two positions of a log.
 
     - `.end` is set once all batches have been read.
-    - The rows end at the first incomplete header: below 61 bytes, or 26 for magic 0 and 1.
+    - The rows end before the first incomplete header: below 61 bytes, or 26 in magic 0 and 1.
     """
 
     end: WalkEnd
@@ -188,10 +188,10 @@ def take_headers(
 
 
 def tail_kind(data: bytes | memoryview, last_offset: int | None, left_bytes: int) -> str:
-    """Classifies the tail of a log, which has `left_bytes` and begins with `data`.
+    """Classifies the tail of a log, which is `left_bytes` long and begins with `data`.
 
     Returns "zeros": preallocated; "torn": looks like the next batch, cut off; "garbage": anything
-    else. `last_offset` is the last one before the tail; None if no batch precedes it.
+    else. `last_offset` is the last offset before the tail; None if no batch precedes the tail.
     """
     if not bytes(data).strip(b"\0"):
         return TAIL_ZEROS

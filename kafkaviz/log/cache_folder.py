@@ -54,7 +54,7 @@ def scratch_folder(parent: Path) -> Generator[Path]:
 
 @atexit.register
 def _remove_open_folders() -> None:
-    """Removes open scratch folders at exit, as a server does not wait for its threads."""
+    """Removes this process's scratch folders at exit. A server does not wait for its threads."""
     for folder in list(_OPEN_FOLDERS) * TRIES:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -91,7 +91,7 @@ def temporary_path(target: Path) -> Path:
 
 
 def make_link(target: Path, source: Path) -> None:
-    """Makes `target` a link to `source`, in one step because others may be reading `target`."""
+    """Makes `target` a symbolic link to `source`, in one step: others may be reading `target`."""
     try:
         if os.readlink(target) == os.fspath(source):
             return

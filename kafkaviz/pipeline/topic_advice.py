@@ -27,7 +27,7 @@ def advise_on_spark(
 
     Args:
         master: the Spark master. None: the master given to spark-submit, or local[*] without one.
-        seconds: the time limit per core for packing and merging batches, for all topics together.
+        seconds: the time limit for packing and merging the batches of all topics, per core.
         on_progress: called with a topic's name and 1.0 when the topic's task has ended.
 
     Raises the errors of pipeline.spark.session.context.

@@ -19,7 +19,7 @@ RENAMED_STATES = ("deleted", "cleaned", "swap", "delete", "future", "stray")
 
 
 def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
-    """Returns the text below the title: numbers of all and of indexed batches, and notes."""
+    """Returns the text below the title: the number of batches, of indexed batches, and notes."""
     texts = []
     count = len(anatomy.batches)
     if count:

@@ -118,9 +118,10 @@ class RestartLog:
 def own_file_steps(
     broker: Broker, release: Release = NEWEST, properties: Mapping[str, str] | None = None
 ) -> tuple[StartupStep, ...]:
-    """Returns the steps before logs are loaded, caused by files outside partition directories.
+    """Returns the start-up steps that come before logs are loaded.
 
-    Raises CannotOpen if a necessary file cannot be read.
+    Files outside partition directories cause these steps. Raises CannotOpen if a necessary file
+    cannot be read.
     """
     main = metadata_directory(broker, properties)
     directories = [
@@ -137,10 +138,10 @@ def own_file_steps(
 def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
     """Yields a failing step if the cluster's only controller lost its metadata log.
 
-    With controller.quorum.bootstrap.servers, only the metadata log has the voters. Without this
-    log, no controller is elected, and a 4.4.0 broker stopped after
-    initial.broker.registration.timeout.ms. With controller.quorum.voters, the broker started with
-    an empty cluster, and no step is yielded.
+    If only controller.quorum.bootstrap.servers is set, the voters are only in the metadata log.
+    Without this log, no controller is elected, and the broker stops after
+    initial.broker.registration.timeout.ms (seen with 4.4.0). If controller.quorum.voters is set,
+    the broker starts with an empty cluster, so no step is yielded.
     """
     properties = settings.properties
     server = properties.get("controller.quorum.bootstrap.servers", "").strip()
@@ -164,10 +165,10 @@ def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
 def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = None) -> str | None:
     """Returns the path of the log directory for the metadata log; None if unknown.
 
-    server.properties has the path in metadata.log.dir, or else as the first of log.dirs. If no
-    directory has this path, a directory with the same last name counts: the path may be of another
-    machine. If none or several have it, the result is the opened directory that has the metadata
-    log, or the only opened directory.
+    server.properties has the path in metadata.log.dir, or else first in log.dirs. If no opened
+    directory has this path, the one with the same folder name is taken, because the file may be
+    from another machine. If none or several have this name, the result is the opened directory that
+    has the metadata log, or the only opened directory.
     """
     properties = properties or {}
     directories = broker.log_directories
@@ -273,7 +274,7 @@ def restart_steps(
     release: Release = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> tuple[StartupStep, ...]:
-    """Returns the start-up steps for a log, as if the broker had no other.
+    """Returns the start-up steps for a log, as if the broker had no other logs.
 
     simulate.startup.restart.join_steps combines the steps of all logs. Raises CannotOpen if a
     necessary file cannot be read.
@@ -306,7 +307,7 @@ def log_files(partition: Partition) -> list[FileInfo]:
 def cluster_steps(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """Yields pairs (partition directory, start-up steps) caused by the cluster's metadata."""
+    """Yields pairs (partition directory, start-up steps that the cluster's metadata causes)."""
     level = image.features.get(METADATA_VERSION, 0)
     highest_level = versions.formatting_level(release)
     if versions.KRAFT_ONLY.applies_to(release) and level > highest_level:
@@ -344,7 +345,7 @@ def _refuse_level(
 def _replica_steps(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """Yields pairs (path of a partition directory, steps after all logs are loaded).
+    """Yields pairs (path of a partition directory, its steps once all logs have been loaded).
 
     - A -future replica in the directory that the cluster assigns replaces the replica in use
       (LogManager.recoverAbandonedFutureLogs, 4.3.1 and 4.4.0).
@@ -436,8 +437,8 @@ def stray_reason(
 def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
     """Returns whether this node may be the only controller, with its metadata log lost.
 
-    Returns False if partitions may be missing too: the metadata log may then be in a log directory
-    that was not opened.
+    Returns False if some partitions may be missing too. In that case, the metadata log may be in a
+    log directory that was not opened.
     """
     if image.topic_ids or image.problems or list(image.voters) not in ([], [broker.node_number]):
         return False

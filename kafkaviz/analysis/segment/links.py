@@ -7,7 +7,8 @@ The links show which batch an entry points to, and at which entry a search for a
     .log        position 479997: the batch of offsets 11612 to 11625
 
 Slot 95 is this batch's own entry. But a search for offset 11612 starts at slot 94, the last entry
-with a key up to 11612. Rows count batches of the .log, and slots count entries of an index, from 0.
+with a key up to 11612. A row is the number of a batch in the .log, and a slot is the number of an
+entry in an index. Both count from 0.
 """
 
 from dataclasses import dataclass
@@ -29,11 +30,11 @@ BATCH_REF: np.dtype = np.dtype(
 
 
 class Aim(IntEnum):
-    """The target of an .index entry. The right batch is the one that has the entry's key.
+    """Where an .index entry points. Its right batch is the one that contains the entry's key.
 
-    Kafka takes the last entry whose key is not above the target, and reads headers from the entry's
-    position on. So the position must be the start of the right batch, or of an earlier batch. A
-    search can fail if the value is PAST or greater.
+    To find an offset, Kafka takes the last entry whose key is not above it, and reads headers from
+    the entry's position on. So the position must be the start of the right batch, or of an earlier
+    batch. An entry with Aim PAST or greater can make a search fail.
     """
 
     EXACT = 0  # the start of the batch that ends with the key
@@ -62,7 +63,7 @@ class Links:
     base_offset: int  # base offset of the segment
     keys: np.ndarray  # (m,) the largest offset of all entries up to each entry
     # The batches with an entry of their own, ascending. The entry points to the batch's start and
-    # is not wrong. If there are several, it is the one with the batch's first or last offset.
+    # is not wrong. See _own_entries for a batch with several such entries.
     indexed_rows: np.ndarray
     indexed_slots: np.ndarray
     entry_batch: np.ndarray  # (m,) the batch that starts at the entry's position
@@ -104,9 +105,9 @@ class Links:
         return self.search_slots_of(batches.window(first, stop), least_offset)
 
     def search_slots_of(self, batches: np.ndarray, least_offset: int) -> np.ndarray:
-        """Returns the slot at which the search for each batch's first offset starts, or NONE.
+        """Returns the slot at which the search for each batch's first offset starts.
 
-        NONE: it starts at byte 0. `least_offset` is the least first offset of the first batch.
+        The slot is NONE if the search starts at byte 0. `least_offset` is as in `first_offsets`.
         """
         return np.searchsorted(self.keys, first_offsets(batches, least_offset), side="right") - 1
 
@@ -232,7 +233,7 @@ class _SortedKeys:
         self._cursor = 0
 
     def take(self, largest: int) -> np.ndarray:
-        """Returns the not yet returned slots with keys up to `largest`, ordered by key."""
+        """Returns the slots with keys up to `largest` that earlier calls left, ordered by key."""
         start = self._cursor
         self._cursor = max(start, int(np.searchsorted(self._keys, largest, "right")))
         return self._slots[start : self._cursor]
@@ -255,7 +256,8 @@ def first_offsets(batches: np.ndarray, least_offset: int) -> np.ndarray:
     """Returns the first offset of each batch.
 
     A compressed wrapper of magic 0 or 1 does not store its first offset. For a wrapper, the result
-    is the lowest possible first offset: `least_offset` if it is the first batch.
+    is the lowest possible first offset: the offset after the previous batch, or `least_offset` if
+    the wrapper is the first batch.
     """
     base_offsets = batches["base_offset"]
     least_offsets = np.append(least_offset, batches["last_offset"][:-1] + 1)[: len(batches)]
@@ -312,8 +314,8 @@ def aims_of(
 def _own_entries(entry_batch: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the rows of the batches to which entries point, and one entry's slot per batch.
 
-    If several entries point to a batch, the one whose key is the batch's first or last offset
-    counts, or else the last entry. Wrong entries do not count.
+    If several entries point to a batch, the slot is that of the last entry whose key is the batch's
+    first or last offset. Without such an entry, it is the last slot. Wrong entries do not count.
     """
     slots = np.flatnonzero(aims < Aim.PAST)
     slots = slots[np.lexsort((slots, aims[slots] <= Aim.FIRST_KEY, entry_batch[slots]))]
@@ -329,7 +331,7 @@ def _time_slots_of_entries(
 
     TimeIndex.maybeAppend writes a time entry only if there is a newer timestamp. If the newest
     record is the same for several offset entries, only the first of them has a time entry.
-    `home_owner` is the batch with the newest record up to `entry_home`, per offset entry.
+    `home_owner` has, per offset entry, the batch with the newest record up to `entry_home`.
     """
     time_slots = np.full(len(entry_home), NONE)
     known_entries = np.flatnonzero(entry_home != NONE)

@@ -36,8 +36,8 @@ QUANTILES = {"headers_p50": 0.5, "headers_p90": 0.9, "headers_p99": 0.99, "heade
 class HeaderCounts:
     """Histograms of lookups by the number of headers that they read, one per interval.
 
-    One array has all histograms. The histogram of interval k begins at `starts[k]`. The array is
-    `flat` plus the cumulative sums of `steps`.
+    The counts of all histograms, one after the other, are `flat` plus the cumulative sums of
+    `steps`. The histogram of interval k begins at index `starts[k]`.
     """
 
     def __init__(self, intervals: np.ndarray) -> None:
@@ -120,7 +120,7 @@ def add_counts(
 
 @dataclass(frozen=True, kw_only=True)
 class SweepParts:
-    """The reads of lookups in one or many segments, summed for each of k index intervals.
+    """What the lookups in one or many segments read, added up for each of k index intervals.
 
     All arrays except `headers` and `starts` have one int64 value per interval, shape (k,).
 
@@ -128,10 +128,10 @@ class SweepParts:
         skipped_bytes: the bytes that scans skip, summed over all lookups.
         last_times: the number of time entries that a roll or shutdown writes. `time_entries`
             includes them.
-        batches_to_entry: the number of batches before the batch of the last entry, summed over
+        batches_to_entry: the number of batches before the last batch with an entry, summed over
             segments.
-        headers: how many lookups read 0, 1, 2 ... headers. The histogram of
-            interval i is `headers[starts[i] : starts[i + 1]]`.
+        headers: how many lookups read 0, 1, 2 ... headers. The histogram of interval i is
+            `headers[starts[i] : starts[i + 1]]`.
         targets: the number of lookups.
         least_batch_bytes: the size of the smallest batch. The last batch of a segment does not
             count. None: no such batch.
@@ -227,13 +227,13 @@ class SweepParts:
     def scaled(self, log_bytes: int, segments: int, first_lookups: int = 0) -> "SweepParts":
         """Estimates the sums for a whole log from some windows (parts) of the log.
 
-        The batches after the last entry of a window do not count for the number of entries per
-        batch, because the window may end between two entries.
+        A window may end between two entries. So the batches after its last entry are left out when
+        the number of entries per batch is computed.
 
         Args:
             segments: the number of the log's segments with a batch.
-            first_lookups: the number of lookups of first batches of windows. They do not count,
-                because a window lacks the entry before it, so these lookups read too few headers.
+            first_lookups: the number of lookups that look for the first batch of a window. They are
+                left out: they read too few headers, because the entry before the window is missing.
         """
         if not self.log_bytes:
             return self
@@ -267,9 +267,9 @@ def scale_counts(
 ) -> np.ndarray:
     """Returns histograms with all counts multiplied by a factor.
 
-    Rounds the cumulative sums, not each count, so that rounding errors do not add up. From each
-    histogram, `first_lookups` lookups that read one header are left out. All other counts are
-    raised to keep the total.
+    First subtracts `first_lookups` from each histogram's count for one header. The factor for the
+    other lookups is larger, so that the total is that of all lookups. Rounds the cumulative sums,
+    not each count, so that rounding errors do not add up.
     """
     lengths = np.diff(starts)
     is_one = np.arange(len(counts)) == np.repeat(starts[:-1] + 1, lengths)

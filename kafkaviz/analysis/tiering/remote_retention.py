@@ -12,8 +12,8 @@ It skips segments whose leader epochs do not fit those of the log. At the end, i
 whose epochs are all before the first epoch of the log.
 
 The rules are from RemoteLogManager.RLMExpirationTask in Kafka 4.4.0. The rules of 3.6 to 4.3 differ
-a little (Behaviour REMOTE_... in versions.py). A segment's newest time counts even if it is in the
-future. KAFKA-20609 changes this only for local retention, and is in no release up to 4.4.0.
+a little (Behaviour REMOTE_... in versions.py). A segment's newest timestamp counts even if it is in
+the future. KAFKA-20609, which is in no release up to 4.4.0, changes this for local segments only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -71,9 +71,10 @@ class RemoteSegmentRetention:
 
     Attributes:
         until_ms: the time until which the segment is too young for retention.ms.
-        gone_ms: the same for this segment and all earlier ones. None: no limit, or an unknown age.
+        gone_ms: the latest `until_ms` of this segment and all earlier ones. None: no limit, or the
+            age of one of them is unknown.
         blocked_by: the first offset of an earlier segment that delays the deletion. None: no delay.
-        more_bytes: the bytes to append until retention.bytes deletes it. None: no such limit.
+        more_bytes: the bytes to append until retention.bytes deletes the segment. None: no limit.
     """
 
     segment: TieredSegment
@@ -98,8 +99,8 @@ class RemoteRetention:
             `local_bytes` plus `remote_bytes`.
         remote_bytes: the size of the remote segments, without those that Kafka does not count.
         next_log_start: the log start offset that the pass sets. None: it stays the same.
-        doubled_segments: the first offsets of segments that this pass keeps, but a new leader
-            deletes: it counts uploaded local segments twice at first (KAFKA-20732).
+        doubled_segments: the first offsets of segments that this pass keeps, but that a new leader
+            would delete. A new leader counts uploaded local segments twice at first (KAFKA-20732).
     """
 
     partition: str
@@ -150,8 +151,8 @@ def remote_retentions(plan: CheckPlan, state: TieredState) -> tuple[RemoteRetent
 def remote_limits(settings: Settings, topic: str) -> RetentionLimits:
     """Returns the limits for a topic's complete log, local and remote.
 
-    If remote.storage.enable is false, they delete nothing. Kafka accepts it only with the
-    cleanup.policy "delete", which is not checked.
+    The limits delete nothing if remote.storage.enable is false. If it is true, Kafka requires the
+    cleanup.policy "delete"; this is not checked here.
     """
     is_enabled = settings.find(topic, "remote.storage.enable")
     retention_ms = settings.find(topic, "retention.ms")
@@ -439,7 +440,7 @@ def _epochs_with_records(epochs: Epochs) -> list[tuple[int, int]]:
 
 
 def _local_bytes(partition: TieredPartition, highest_remote_offset: int | None) -> int:
-    """Returns the bytes of local segments from this offset on. None: of all local segments."""
+    """Returns the bytes of the local segments that begin at this offset or later; None: of all."""
     sizes: Mapping[int, int] = {
         segment.start_offset: _size(segment)
         for segment in partition.segments

@@ -67,7 +67,8 @@ class IntervalCost:
     """The cost of one interval. Each batch's base offset is looked up once.
 
     Attributes:
-        by_target: TARGET_COLUMNS for lookups of base offsets, of every offset, and of timestamps.
+        by_target: the TARGET_COLUMNS of lookups, by what they look up: "base_offset",
+            "every_offset" or "timestamp".
         cold_reads_mean: mean device reads of the .log, with nothing in memory.
         index_reads: mean device reads of the offset index, with nothing in memory.
     """
@@ -81,7 +82,7 @@ class IntervalCost:
     cold_reads_mean: float
     index_reads: float
     index_share: float
-    price_us: float  # saved per mean lookup by one more MB of index per GiB of log
+    price_us: float  # what a mean lookup saves if the index is one MB larger per GiB of log
 
     @property
     def time_entries(self) -> int:
@@ -92,7 +93,7 @@ class IntervalCost:
 def compute_cost(
     measurement: LogMeasurement, costs: LookupCosts, index_cost: ExistingIndexCost
 ) -> IntervalCost:
-    """Returns the cost of lookups with the `replay_cost` or the `current_cost` of `measurement`."""
+    """Returns the cost of lookups. `index_cost` is a replay_cost or current_cost of the log."""
     costs = costs.with_one_read_share(measurement.one_read_share)
     rows = {
         "base_offset": index_cost.parts.sweep()[0],
@@ -153,13 +154,13 @@ def budget_usage(cost: IntervalCost, budgets: Budgets) -> dict[str, tuple[float,
 class Gain:
     """The savings from a change of the interval; negative if the new interval costs more.
 
-    Each range covers 90 of 100 logs that are drawn from the blocks of this log.
+    Each range covers 90 % of the logs that are put together from random blocks of this log.
 
     Attributes:
         p99_us: time saved at the 99th percentile of lookups, with the log in the page cache.
         mean_us: time saved per lookup on average, with the log in the page cache.
         index_share: index bytes saved, as a share of the log.
-        blocks: the number of blocks. With fewer than 8, no logs are drawn.
+        blocks: the number of blocks. With fewer than 8, no logs are put together.
     """
 
     p99_us: Range
@@ -193,7 +194,7 @@ def estimate_gain(
 
 
 def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> Range:
-    """Returns the time in µs to read from `headers[0]` to `headers[1]` headers."""
+    """Returns the time in µs to read a number of headers. `headers` is (lowest, highest)."""
     low = min(headers[0], typical)
     high = max(headers[1], typical)
     ends = [count * us for count in (low, high) for us in (header_us.low, header_us.high)]
@@ -236,8 +237,9 @@ def tiered_cost(
 ) -> dict[str, float]:
     """Returns the costs of two intervals in remote storage, as names and values.
 
-    - `cached_segments_now`, `cached_segments_other`: segments whose indexes fit into the cache
-    - `carried_share_now`, `carried_share_other`: the share of a fetch before the wanted offset
+    - `cached_segments_now`, `cached_segments_other`: how many segments' indexes fit into the cache
+    - `carried_share_now`, `carried_share_other`: the share of a fetch that precedes the wanted
+      offset
     """
     values = {}
     for name, cost in (("now", current), ("other", other)):

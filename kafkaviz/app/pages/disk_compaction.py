@@ -1,4 +1,4 @@
-"""The tab Compaction of the Disk page: which logs Kafka's cleaner takes, and which records stay."""
+"""The tab Compaction of the Disk page: which logs the cleaner cleans, and which records stay."""
 
 import json
 import shlex

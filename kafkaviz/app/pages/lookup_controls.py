@@ -123,7 +123,7 @@ def render_sources(labels: dict[str, str]) -> None:
 
 
 def parse_source(label: str) -> str | None:
-    """Returns the source with this English label, or None. A link may contain the label."""
+    """Returns the source with this English label, or None. Used for links that have the label."""
     labels = {text_in("en", f"lookup.set_{name}").casefold(): name for name in SOURCES}
     return labels.get(label.casefold())
 
@@ -261,7 +261,7 @@ def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind
 def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: int) -> int | None:
     """Draws a button for each target that shows the effect of the warm section.
 
-    Returns the target before the warm section, or None. A lagging reader looks up this target.
+    Returns a lagging reader's target, which is before the warm section. None: no such target.
     """
     targets = lookup_cache.choose_targets(source, target_kind, warm_entries)
     for place, target in (("tail", targets.tail), ("behind", targets.before_warm)):

@@ -69,7 +69,7 @@ def is_for_spark(snapshot: BrokerSnapshot) -> bool:
 
 
 def check_again(snapshot: BrokerSnapshot, release: str) -> None:
-    """Lists the directory again and starts a new check, or the pipeline if it is large."""
+    """Lists the directory again, and checks it again. The pipeline checks a large directory."""
     broker_cache.clear_all()
     with suppress(CannotOpen):  # the page reports the error
         current = broker_cache.open_snapshot(snapshot.directory)

@@ -89,7 +89,7 @@ def render_read_partition(
 ) -> None:
     """Draws which partition a job reads. Reruns the page when the job has ended.
 
-    The message keys begin with `page`.
+    `page`: the file of the messages, such as "health".
     """
     job = get_job()
     if job.is_over:
@@ -245,8 +245,8 @@ def _render_progress(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | 
 def unpack(directory: str, key_end: str = "") -> None:
     """Unpacks the archives in `directory`, unless that was done before, and draws the progress.
 
-    Raises CannotOpen if an archive cannot be read. A second call in the same run needs another
-    `key_end`, a suffix of the widget keys.
+    Raises CannotOpen if an archive cannot be read. `key_end` is a suffix of the widget keys. Two
+    calls in the same run of the page need different suffixes.
     """
     for number, path in enumerate(page_state.split_directories(directory)):
         _unpack_one(path, f"{key_end} {number}" if number else key_end)

@@ -97,8 +97,8 @@ def _join_texts(words: tuple[tuple[str, ...], ...]) -> tuple:
     """Joins all texts into one array.
 
     Returns:
-        (the array, start of each text, end of each text, per tuple of `words` the index of its
-        first text, most bytes per line).
+        (array, starts, ends, first, line_bytes): text i is array[starts[i] : ends[i]], text
+        first[k] is the first one of words[k], and a line has at most `line_bytes`.
     """
     texts = [text.encode() for part in words for text in part]
     ends = np.cumsum([0, *map(len, texts)])
@@ -183,9 +183,9 @@ def batch_lines(batches: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def count_readable(batches: np.ndarray) -> int:
-    """Returns the number of batches before the first batch that ends Kafka's tool.
+    """Returns the number of batches before the first batch on which Kafka's tool fails.
 
-    A codec id above 4 or a negative magic ends the tool in the middle of the batch's line.
+    The tool fails at a codec id above 4 or a negative magic, in the middle of the batch's line.
     """
     mask = (batch.codec(batches) >= len(CODECS)) | (batches["magic"] < 0)
     return int(np.argmax(mask)) if mask.any() else len(batches)

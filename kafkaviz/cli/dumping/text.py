@@ -34,7 +34,7 @@ EPOCH = slice(21, 31)
 
 
 def dump(options: DumpOptions, console: Console) -> int:
-    """Prints the files in order, then the faults. Returns 0, or 1 where Kafka's tool throws."""
+    """Prints the files, then the faults found in them. Returns 1 if Kafka's tool throws, else 0."""
     report = Report()
     try:
         for path in map(java.path, options.files):
@@ -83,7 +83,7 @@ def _dump_log(path: str, dump: TextDump) -> None:
 
 
 def _head_line(name: str) -> str:
-    """Returns the first line, with the offset and epoch from the file's name."""
+    """Returns the line before the batches, with the offset and epoch from the file's name."""
     if not name.endswith(".checkpoint"):
         return f"Log starting offset: {java.parse_long(name.partition('.')[0])}"
     if name == BOOTSTRAP:

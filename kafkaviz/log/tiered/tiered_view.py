@@ -6,10 +6,10 @@ segments, under the names that they had on the broker. For example, orders-0 may
     00000000000000000000.log -> …/orders-0-goH9on…/00000000000000000000-JvhShY….log
     00000000000000000335.log -> /var/lib/kafka/orders-0/00000000000000000335.log
 
-A part of a stored file, such as an index in .indexes, is copied. A compressed .log, or a part of a
-remote file, becomes a file in the block cache (remote/). Nothing is written into the store or the
-broker directory. The view is updated whenever it is opened. The parent folder of the view has a
-VIEW_FILE, which lists the remote segments.
+A small part of a local file, such as an index in .indexes, is copied. A part that is compressed,
+large or of a remote file becomes a file in the block cache (remote/). Nothing is written into the
+store or the broker directory. The view is updated whenever it is opened. The parent folder of the
+view has a VIEW_FILE, which lists the remote segments.
 """
 
 import hashlib
@@ -54,8 +54,8 @@ class TieredState:
 
     store: Path | None  # None if only a broker directory was given
     local: Path | None  # the broker directory, or None for a store alone
-    # those with remote segments or metadata, and the `directories` that `read_state` was given,
-    # sorted by directory name
+    # the partitions with remote segments or metadata, and those in the `directories` that
+    # `read_state` was given, sorted by directory name
     partitions: tuple[TieredPartition, ...]
     problems: tuple[KafkavizError, ...] = ()
     # whether all partitions of __remote_log_metadata were read to their ends
@@ -404,7 +404,7 @@ def _view_parts(folder: Path, segment: TieredSegment) -> dict[str, FilePart]:
 def _write_own_files(
     folder: Path, topic_id: str | None, last: RemoteSegmentFiles | None
 ) -> set[str]:
-    """Writes partition.metadata and leader-epoch-checkpoint, as far as their content is known.
+    """Writes partition.metadata and leader-epoch-checkpoint, each only if its content is known.
 
     `last` is the last readable segment in the store. Returns the names of the written files.
     """

@@ -57,7 +57,7 @@ class PushedFilters:
 
     patterns: tuple[str, ...] = ()  # the topic patterns in option topics; empty: all topics
     partitions: tuple[NumberRange, ...] = ()  # the numbers in option partitions; empty: all
-    topics: tuple[frozenset[str], ...] = ()  # the topics of each filter; one must be in each
+    topics: tuple[frozenset[str], ...] = ()  # the topics that each filter allows
     numbers: Mapping[str, NumberRange] = field(default_factory=dict)  # by column name
 
     def limits(self, column: str) -> NumberRange:
@@ -84,9 +84,9 @@ def add_filters(
 
 
 def is_exact(predicate: "Filter", columns: Container[str]) -> bool:
-    """Returns whether limits on a column's values select exactly the rows that match a filter.
+    """Returns whether the source itself selects exactly the rows that match a filter.
 
-    If so, Spark need not apply the filter again, and shows it as pushed.
+    If so, Spark need not apply the filter again, and shows the filter as pushed.
 
     `columns`: the columns whose limits the source checks for every row.
     """

@@ -72,7 +72,7 @@ class SourceReader:
     def __init__(
         self, name: str, schema: pa.Schema, filters: PushedFilters, options: SourceOptions
     ) -> None:
-        """Creates a reader of the columns in `schema`. It may yield rows that `filters` exclude."""
+        """Creates a reader of the columns in `schema`. Some rows may be outside of `filters`."""
         self._name = name
         self._schema = schema
         self._filters = filters
@@ -245,9 +245,9 @@ class SourceReader:
     ) -> Iterator[tuple[np.ndarray | Hole | Message, UncommittedTransactions]]:
         """Yields each part of a split (batches, or a hole) with the transactions for this part.
 
-        Before the first part with a transactional batch is yielded, all headers of the split are
-        read. The split's markers verify the planned transactions. Headers after the split are read
-        up to the marker that ends the last open transaction.
+        Before the first part with a transactional batch is yielded, the headers of the split are
+        read, and then those after the split up to the marker that ends the last open transaction.
+        The markers verify `split.transactions`, which are from .txnindex and .snapshot files.
 
         If a .txnindex is wrong, a message about the .txnindex is yielded. Later parts have the
         transactions that the markers show.
@@ -276,13 +276,13 @@ class SourceReader:
         parts: Sequence[np.ndarray | Hole],
         batches: np.ndarray,
     ) -> tuple[UncommittedTransactions, LogSegment | None]:
-        """Verifies the planned transactions of a split by the markers in the .log.
+        """Verifies `split.transactions` by the markers in the .log.
 
         If a hole (unreadable bytes) may hide markers, nothing is verified. Batches outside of the
-        query's offsets are not verified. Bytes after the split are not read from an object store.
+        query's offsets are not verified. If the .log is in an object store, bytes after the split
+        are not read.
 
-        Returns the correct transactions, and the segment whose .txnindex is wrong (None: no
-        segment).
+        Returns (correct transactions, segment whose .txnindex is wrong or None).
         """
         claimed = split.transactions
         observed = ObservedTransactions()
@@ -384,9 +384,10 @@ class SourceReader:
         return mask & (newest >= times_ms.least) & (oldest <= times_ms.most)
 
     def _sorted_entries(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, np.ndarray]:
-        """Returns the entries of the .index, sorted by position; none without column entry_slot.
+        """Returns the entries of the .index, sorted by position.
 
-        Yields a row about an unreadable .index.
+        Returns no entries if the query has no column entry_slot. Yields a row about an unreadable
+        .index.
         """
         entries = np.empty(0, OFFSET_ENTRY)
         if "entry_slot" in self._schema.names:
@@ -461,9 +462,10 @@ def _follow(
     stop: int,
     claimed: UncommittedTransactions,
 ) -> bool:
-    """Reads batches until all open transactions have ended, or up to the first damage.
+    """Adds batches to `observed` until all transactions have ended, or up to unreadable bytes.
 
-    Returns whether all batches up to `stop` were read and a transaction is still open.
+    Transactions of the producers in `claimed.open` are ignored. Returns whether all batches up to
+    `stop` were read and a transaction is still open.
     """
     if observed.have_ended(claimed.open):
         return False
@@ -503,7 +505,7 @@ def problem_row(row: Mapping[str, object], schema: pa.Schema) -> pa.RecordBatch:
 
 
 def reads_log(name: str, schema: pa.Schema) -> bool:
-    """Returns whether any of these columns requires reading the .log."""
+    """Returns whether a query of format `name` for the columns in `schema` reads the .log."""
     return name in ("kafka_batches", *source_schema.RECORD_FORMATS) or (
         name == "kafka_segments" and not set(STATISTICS_COLUMNS).isdisjoint(schema.names)
     )

@@ -43,7 +43,7 @@ class RowRuns:
         self._runs: list[list[int]] = []
 
     def add(self, span: RowRange) -> None:
-        """Adds rows, each of which may be added only once."""
+        """Adds a range of rows. No row may be added twice."""
         if self._runs and self._runs[-1][1] == span.first_row:
             self._runs[-1][1] += span.rows
         else:

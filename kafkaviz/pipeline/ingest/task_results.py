@@ -161,7 +161,7 @@ class SummaryFiles:
     def add(
         self, files: Iterable[ResultFile], is_used: Callable[[int], bool] = lambda _number: True
     ) -> None:
-        """Adds result files. `is_used` tells by a segment's number whether its results are used."""
+        """Adds result files. `is_used(number)` returns whether a segment's results are used."""
         self._files += [(file, is_used) for file in files]
 
     def summaries(self) -> Iterator[tuple[int, list[SplitSummary]]]:
@@ -236,7 +236,7 @@ class TaskIndex:
 
 
 def take_over(folders: Iterable[Path], index: TaskIndex, staging: Path) -> list[ResultFile]:
-    """Moves valid results from the staging folders of killed runs into that of this run.
+    """Moves valid results from the staging folders of killed runs to `staging`, this run's folder.
 
     Writes new result files there, in case this run is also killed. Ignores unreadable files.
     """
@@ -260,7 +260,7 @@ def take_over(folders: Iterable[Path], index: TaskIndex, staging: Path) -> list[
 
 @dataclass(frozen=True)
 class _KnownSummary:
-    """A summary from a killed run, with its segment's number in this run."""
+    """A summary from a killed run. `summary.number` is the segment's number in this run."""
 
     digest: str
     summary: SplitSummary

@@ -49,7 +49,7 @@ class SegmentTask:
 def pack_by_cost(
     items: Iterable[tuple[Item, int]], target_cost: int
 ) -> Iterator[tuple[list[Item], int]]:
-    """Yields (consecutive items, their cost). The cost of several items is at most the target."""
+    """Yields (consecutive items, their cost). Only a single item may cost more than the target."""
     group: list[Item] = []
     group_cost = 0
     for item, cost in items:

@@ -56,7 +56,7 @@ class SimulationPlan:
     start_offset: int = 0  # the log end offset when the partition is created
     silent_ms: int = 0  # the time without appends at the end
     is_leader: bool = True
-    has_valid_checksums: bool = True  # known to be right, as in a workload; else checked
+    has_valid_checksums: bool = True  # if False, the checksums of the batches are checked
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Simulated:
     def write(self, folder: Path | str) -> Path:
         """Writes the broker directory into a folder, new or not, and returns the folder's path.
 
-        Raises CannotOpen if it may belong to a broker, or already contains one of the files.
+        Raises CannotOpen if `folder` may belong to a broker, or already contains one of the files.
         """
         with new_files(Path(folder)) as staging:
             write(self.files, staging.path)
@@ -128,7 +128,7 @@ def simulate(
         clean: whether the broker is shut down cleanly at the end; otherwise it crashes.
 
     Raises:
-        RefusedSetting: Kafka refuses a setting. Has Kafka's reason.
+        RefusedSetting: Kafka refuses a setting. The error has Kafka's reason.
         KafkavizError: Kafka answers an append with an exception, or the log cannot be opened.
     """
     settings = settings or {}
@@ -211,7 +211,7 @@ def plan_log(
 ) -> SimulationPlan:
     """Returns the plan that appends the batches of an existing log to a new one.
 
-    `settings` replace some of the existing log's `log_settings`, as for `simulate`.
+    `log_settings` are the existing log's. `settings` replace some of them, as for `simulate`.
     """
     behaviour = release_behaviour(release)
     topic_settings = _settings(dict(log_settings), settings, release)
@@ -301,7 +301,7 @@ class Run:
         return self.result(clean=clean)
 
     def result(self, *, clean: bool = False) -> Simulated:
-        """Returns the result so far, as after a crash unless `clean` is set."""
+        """Returns the result so far: as after a crash, or after a clean shutdown if `clean`."""
         log = self.log
         segments = tuple(
             SimulatedSegment(

@@ -159,7 +159,7 @@ def put_hex(data: np.ndarray, position: int, number: np.uint64, count: int) -> N
 
 @njit(cache=True)
 def put_pieces(data: np.ndarray, position: int, count: int, pool: np.ndarray, start: int) -> None:
-    """Writes `count` bytes of a pool from `start` on; repeats the pool after its end."""
+    """Writes `count` bytes of `pool` from `start` on, then from 0 on as often as needed."""
     while count > 0:
         piece = min(count, len(pool) - start)
         # unsigned, because numba would check the sign of another index for each byte

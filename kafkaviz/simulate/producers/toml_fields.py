@@ -75,7 +75,8 @@ def read_table(
 
     Args:
         where: the file and the table, for errors.
-        key_of: the name of the message that locates a key, from parameters `where` and `key`.
+        key_of: the name of a message with the parameters `where` and `key`. Errors about a key
+            begin with this message.
         values: attributes of the object that the table need not contain.
     """
     if not isinstance(table, dict):

@@ -198,10 +198,10 @@ def load(
 ) -> Workload:
     """Reads a workload from a TOML text or a file.
 
-    Raises KafkavizError if it is invalid. One line names the file (or `name`) and the key.
+    Raises KafkavizError if the workload is invalid. The one-line error names the file and the key.
 
     Args:
-        name: names a TOML text in errors.
+        name: stands for the file name in errors about a TOML text.
         version: Kafka's release instead of the workload's. Settings are checked against it.
         overrides: names of settings that will be replaced, so their values are not checked.
     """

@@ -142,7 +142,7 @@ class LogLoader:
         return self._next_offsets[base]
 
     def _read_log_end(self) -> int:
-        """Returns the log end offset. Fails loading if Kafka cannot read that offset."""
+        """Returns the log end offset. Fails loading if Kafka cannot read the .log up to its end."""
         base = self._bases[-1]
         if base in self._next_offsets:  # a recovery has read other parts of the .log
             log = self._directory.require_file(base, "log")
@@ -261,8 +261,8 @@ class LogLoader:
     def _recover(self, base: int, cause: str, why: Message, *, is_caught: bool) -> int:
         """Recovers a segment, and returns the number of bytes cut off.
 
-        If `is_caught`, Kafka catches two exceptions, and then empties the segment: for decreasing
-        offsets, and for a snapshot that cannot be written.
+        If `is_caught`, Kafka catches the exceptions for decreasing offsets and for a snapshot that
+        cannot be written, and then empties the segment.
         """
         try:
             return self._recover_with_producers(base, cause, why, is_caught=is_caught)

@@ -38,8 +38,8 @@ class RefusedAppend:
     """A refused append, and the log that refused it."""
 
     segment: OpenSegment
-    rows: np.ndarray  # of the append, an array of INCOMING
-    offsets: Callable[[], list[int]]  # returns those of its records
+    rows: np.ndarray  # the batches of the append, an array of INCOMING
+    offsets: Callable[[], list[int]]  # returns the offsets of the append's records
     partition: str  # the partition's name
     log_start: int
     config: LogConfig
@@ -57,7 +57,7 @@ class RefusedAppend:
 
 
 def broker_exception(outcome: int, refusal: RefusedAppend) -> BrokerException:
-    """Returns the exception of Kafka 3.9 or 4.3.1 for a refusing outcome of append_loop.take."""
+    """Returns the exception that Kafka throws for a refusing `outcome` of append_loop.take."""
     return EXCEPTIONS[outcome](refusal)
 
 
@@ -144,6 +144,7 @@ def _backwards(refusal: RefusedAppend, key: int, last: int) -> BrokerException:
     return BrokerException(INVALID_OFFSET, words)
 
 
+# the words are from 3.9 for releases in Scala, and from 4.3.1 for releases in Java
 EXCEPTIONS: dict[int, Callable[[RefusedAppend], BrokerException]] = {
     append_loop.BATCH_TOO_LARGE: _batch_too_large,
     append_loop.CORRUPT: _corrupt,

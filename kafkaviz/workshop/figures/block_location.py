@@ -1,6 +1,6 @@
 """Finds the sample directory, topic-partition, segment and offset that a lesson block names.
 
-The functions raise NoValue if the block names something that the sample does not have.
+The functions raise NoValue if a block lacks a key, or names a sample or offset that does not exist.
 """
 
 import time
@@ -65,8 +65,8 @@ def locate_offset(data: str, partition_name: str, offset: int) -> SegmentLocatio
 def _open_sample(name: str) -> tuple[Path, BrokerSnapshot]:
     """Returns the path and the listing of a sample.
 
-    The listing may be up to LOOK_S seconds old. A check per call would take milliseconds, and
-    learners who open a step together would wait for each other.
+    The listing may be up to LOOK_S seconds old. To list the sample at each call would take
+    milliseconds, and learners who open a step together would wait for each other.
     """
     key = (access.SAMPLES, name)
     now = time.monotonic()

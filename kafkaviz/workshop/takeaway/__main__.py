@@ -17,7 +17,7 @@ from kafkaviz.workshop.lessons.grammar import Lesson
 
 
 def files(lessons: Sequence[Lesson]) -> dict[str, Callable[[], str]]:
-    """Returns a function per file name. Each returns its file's text in the reader's language."""
+    """Returns, per file name, a function that returns the file's text in the current language."""
     # imported here, because these imports make Streamlit print warnings until the command has
     # disabled them
     from kafkaviz.workshop.takeaway import handouts, lesson_page, notebook
