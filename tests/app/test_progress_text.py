@@ -28,8 +28,8 @@ def reading(done_mib: int, speed: int | None, state: str = "reading") -> Progres
     [
         (Progress(), "Spark is starting", MEANWHILE),
         (reading(0, None), "Spark: reading 20 MiB", MEANWHILE),
-        (reading(5, MIB), "Spark: 5 MiB of 20 MiB read", "1.05 MB/s, about 15 s"),
-        (reading(5, 2 * MIB), "Spark: 5 MiB of 20 MiB read", "2.10 MB/s, about 8 s"),
+        (reading(5, MIB), "Spark: 5 MiB of 20 MiB read", "1.05 MB/s, about 15 s left"),
+        (reading(5, 2 * MIB), "Spark: 5 MiB of 20 MiB read", "2.10 MB/s, about 8 s left"),
         (reading(20, MIB), "Spark: 20 MiB of 20 MiB read", "1.05 MB/s"),
         (reading(20, None, "writing"), "Spark: all of 20 MiB read, writing the catalog", MEANWHILE),
         (

@@ -274,7 +274,7 @@ def test_a_headline_begins_with_the_budget():
     tiny = measured(97, 20_000, 1, 2)
     assert figure_headline(tiny) == (
         f"Keep 4{T}096: p99 is typically 41 µs, within the 50 µs budget (90 µs at worst). "
-        f"2{T}048 would save 19 µs for 8.69 KiB more index"
+        f"An interval of 2{T}048 would save 19 µs for 8.69 KiB more index"
     )
     assert figure_headline(tiny, Budgets(p99_us=1.0)) == (
         f"Keep 4{T}096: p99 is typically 41 µs, above the 1.0 µs budget (90 µs at worst). "
