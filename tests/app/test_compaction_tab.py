@@ -45,7 +45,7 @@ def set_ratio(directory, ratio: float) -> None:
 def test_a_small_log_is_cleaned_at_once(directory):
     html = page_html(opened(directory))
     assert "The cleaner takes the compacted log, t-0, now" in html
-    assert "21 records go, 5 records stay: 2.36 KiB become" in html
+    assert "21 records are removed, 5 records stay: 2.36 KiB become" in html
     assert html.count('"kv-cell ') == 34 and html.count("kv-cell-after hole") == 21
     assert "The cleaning in numbers" in html and "replaced by a later record of the key" in html
 
@@ -54,9 +54,12 @@ def test_a_log_that_is_not_taken_can_be_cleaned_as_a_what_if(directory):
     set_ratio(directory, 1)
     at = opened(directory)
     assert "does not take the compacted log now" in page_html(at)
-    assert "records go" not in page_html(at)
+    assert "records are removed" not in page_html(at)
     html = page_html(press_button(at, "kv_clean"))
-    assert "A what-if: the cleaner does not take this log now." in html and "21 records go" in html
+    assert (
+        "A what-if: the cleaner does not take this log now." in html
+        and "21 records are removed" in html
+    )
 
 
 def assert_the_json_is_that_of_the_command(directory, capsys) -> None:
@@ -85,16 +88,16 @@ def test_one_topic_partition_in_two_log_directories(tmp_path, capsys):
         broker = write_broker(BY_ID[case], tmp_path / disk)
         (broker / "cleaner-offset-checkpoint").write_text("0\n1\nt 0 0\n")
     at = opened(tmp_path, log="disk-a/t-0")
-    assert "21 records go" in page_html(at) and "disk-b/t-0" in page_html(at)
+    assert "21 records are removed" in page_html(at) and "disk-b/t-0" in page_html(at)
     assert_the_json_is_that_of_the_command(tmp_path, capsys)
 
 
 def test_a_large_log_waits_for_its_button(directory, monkeypatch):
     monkeypatch.setattr(cleaning_jobs, "QUICK_BYTES", 1000)
     at = opened(directory)
-    assert "The cleaner may take offsets 0 to 25" in page_html(at)
+    assert "The cleaner may clean offsets 0 to 25" in page_html(at)
     at = press_button(at, "kv_clean")
-    assert "21 records go" in page_html(at)
+    assert "21 records are removed" in page_html(at)
 
 
 def test_the_records_of_a_key(directory):
@@ -152,7 +155,7 @@ def test_a_cancelled_cleaning_can_be_started_again(directory):
     cleaning_jobs.cleaning_jobs().get_or_start((snapshot.key, log.partition), cancelled_job)
     at = opened(directory)
     assert "It was cancelled." in page_html(at)
-    assert "21 records go" in page_html(press_button(at, "kv_clean"))
+    assert "21 records are removed" in page_html(press_button(at, "kv_clean"))
 
 
 def test_a_cancelled_story_can_be_started_again(directory):

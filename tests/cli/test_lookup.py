@@ -150,7 +150,7 @@ def test_what_has_no_answer_is_null(clean):
     assert "but we only have log segments upto 38736." in text_of("lookup", *beyond)
     committed = (clean / "payments-0", "--isolation", "read_committed")
     stable = lookup_json(*committed, "--timestamp", "latest")["answer"]["offset"]
-    words = f"no record for this consumer from there to the last stable offset {stable}"
+    words = f"no record for this consumer from the target to the last stable offset {stable}"
     assert words in text_of("lookup", *committed, "--offset", stable)
 
 

@@ -64,7 +64,7 @@ def test_the_steps_add_to_each_other(tmp_path):
     assert [sum(cell.after == GOES_NOW for cell in cells[step]) for step in steps] == [0, 0, 21, 21]
     assert [bool(steps[step].segments[0].result) for step in steps] == [False, False, False, True]
     assert [len(steps[step].map_rows) for step in steps] == [0, 5, 0, 0]
-    assert steps[RANGE].title == "The cleaner may take offsets 0 to 25, 2.36 KiB"
+    assert steps[RANGE].title == "The cleaner may clean offsets 0 to 25, 2.36 KiB"
 
 
 def test_the_offsets_that_decide_are_marked(tmp_path):

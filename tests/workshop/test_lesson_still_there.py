@@ -277,7 +277,7 @@ def test_a_table_waits_for_the_answer(number, kind, spoken):
 
 def test_a_step_shows_its_log():
     html = page_html(open_page("workshop", lesson="still-there", at="5"))
-    assert "The cleaner may take offsets 12 to 23" in html and html.count('"kv-cleaning"') == 1
+    assert "The cleaner may clean offsets 12 to 23" in html and html.count('"kv-cleaning"') == 1
 
 
 def test_a_solved_exercise_shows_the_map_and_the_result():
