@@ -63,11 +63,11 @@ class CorruptBytes(KafkavizError):
         self.kind = kind
 
     def after(self, start: int) -> "CorruptBytes":
-        """Returns the same fault for a larger buffer, in which this one begins at byte `start`."""
+        """Returns this fault for a buffer that holds the fault's buffer from byte `start` on."""
         return type(self)(start + self.position, self.what, self.kind)
 
     def in_file(self, path: Path | str, start: int = 0) -> "CorruptFile":
-        """Returns the same fault as an error of a file. The buffer begins at its byte `start`."""
+        """Returns this fault for a file that holds the fault's buffer from byte `start` on."""
         return CorruptFile(path, start + self.position, self.what)
 
 
@@ -126,7 +126,7 @@ class RefusedSetting(KafkavizError):
 
 
 def system_problem(error: OSError) -> Message:
-    """Returns a system error's text in lower case; translated if it is the usual text."""
+    """Returns a system error's text in lower case. It is translatable if system.toml has it."""
     text = (error.strerror or str(error)).lower()
     code = errno.errorcode.get(error.errno or 0, "")
     if code not in SYSTEM_CODES:

@@ -197,7 +197,7 @@ class Job(Generic[ResultT, ProgressT]):
 
 
 class JobRegistry(Generic[KeyT, JobT]):
-    """Jobs by key, shared by all threads; the same work never runs twice at once.
+    """Jobs by key. All threads share them, so the same work never runs twice at the same time.
 
     Above its limits the registry forgets the least recently used jobs.
     """

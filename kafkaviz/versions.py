@@ -200,7 +200,7 @@ FEATURE_LEVELS = {
 def release_of_metadata_version(level: int) -> Release | None:
     """Returns the first release that can write this metadata.version; None for levels before 3.3.
 
-    A level above all known ones gives the last release.
+    For a level above all known levels, returns the newest known release.
     """
     first_levels = METADATA_VERSION_FIRST_LEVELS.items()
     return max((release for release, first in first_levels if first <= level), default=None)

@@ -2,7 +2,7 @@
 
     to_json_object(TruncationStep(...))    {"epoch": 4, "fetch_offset": 900, "answer": {...}, ...}
 
-FIELDS lists the keys per class, in order. The keys of a class that is not listed are its fields.
+FIELDS lists the keys per class, in order. If a class is not listed, its fields are the keys.
 """
 
 import math
@@ -225,7 +225,7 @@ def _to_object(value: Any) -> dict[str, Any]:
 
 @cache
 def _parse_fields(value_type: type[Any]) -> tuple[tuple[str, str, list[str], str], ...]:
-    """Splits the FIELDS of a class into tuples (outer key, key, attribute path, form).
+    """Splits the FIELDS of a class into tuples (outer key, key, attribute path, name in FORMS).
 
     For example, "deletes.source=limits.policy_source:text" becomes ("deletes", "source",
     ["limits", "policy_source"], "text").

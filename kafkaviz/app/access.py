@@ -142,7 +142,7 @@ def configured_directories() -> tuple[str, ...]:
 
 
 def _tiered_sources() -> tuple[Path, ...]:
-    """Returns (tiered view, *sources of the view) if the server was started with one, else ()."""
+    """Returns (view, *its sources) if the server was started with a tiered view, else ()."""
     directories = configured_directories()
     if len(directories) != 1:
         return ()

@@ -183,8 +183,8 @@ def _read(rows: "ArrowRows") -> "Iterator[RecordBatch]":
 def _release_code() -> None:
     """Releases about 100 MB of memory that holds the code of libraries. Only on Linux.
 
-    Much of this code belongs to LLVM and runs only once, when numba loads compiled functions. The
-    kernel maps code that is needed again from the page cache.
+    Much of this code belongs to LLVM and runs only once, when numba loads compiled functions. If
+    code is needed again, the kernel maps it from the page cache.
     """
     import ctypes
     import mmap

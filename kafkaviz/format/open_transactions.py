@@ -1,8 +1,8 @@
 """Tracks the open and aborted transactions of a log, from its batches and markers.
 
 Follows ProducerAppendInfo and ProducerStateManager of Kafka 4.3.1. For example, producer 7 begins
-at offset 10, producer 8 begins at 20, and 7 aborts at 30. The entry for the .txnindex is
-(7, 10, 30, 20): after offset 30, all transactions below 20 have ended.
+at offset 10, producer 8 begins at 20, and 7 aborts at 30. The entry for the .txnindex has producer
+7, first offset 10, last offset 30, and the last stable offset 20, because producer 8 goes on.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -59,7 +59,7 @@ class TransactionBegin:
 class OpenTransactions:
     """The transactions of a log up to some offset: those still open, and those aborted so far.
 
-    `first_offsets` are the transactions that are open at first: producer id -> first offset.
+    `first_offsets` has the first offsets of the initially open transactions, by producer id.
     """
 
     def __init__(self, first_offsets: Mapping[int, int] | None = None) -> None:
@@ -258,7 +258,7 @@ class EndTransactionMarker:
 
 
 def marker(read: ReadInto, header: np.void, batch_number: int) -> EndTransactionMarker:
-    """Reads a control batch's first record as a marker. Raises TransactionFault if Kafka cannot."""
+    """Reads a control batch's first record as a marker. Raises TransactionFault if Kafka fails."""
     size_bytes = int(header["size_bytes"]) - batch.HEADER_BYTES
     data = np.empty(max(size_bytes, 0), np.uint8)
     if read(int(header["position"]) + batch.HEADER_BYTES, data) < len(data):

@@ -61,7 +61,7 @@ class IndexEnd(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """The files with one base offset in a topic-partition. With a .log it is a LogSegment.
+    """The files with one base offset in a topic-partition; a LogSegment if there is a .log.
 
     The attribute for a file is None if the file does not exist. Even the .log may be missing.
     Files are read when they are needed.
@@ -140,7 +140,7 @@ class Segment:
         )
 
     def full_scan(self) -> "BatchScan":
-        """Returns every batch. Logs above 64 MiB keep wrappers of magic 0 and 1 compressed."""
+        """Returns every batch. Up to 64 MiB of .log, decompresses the wrappers of magic 0 and 1."""
         return self.scan(fill_wrapper_fields=self.fills_wrapper_fields)
 
     @property

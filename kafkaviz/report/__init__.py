@@ -1,9 +1,9 @@
-"""The report: one HTML file about a broker directory, which needs no network to be read.
+"""The report: one HTML file about a broker directory, which can be read without a network.
 
 It shows the content of the directory, faults, and settings to change.
 
     subject = subject.gather(open_broker("/var/lib/kafka"))
-    report.page(subject, made_ms)    "<!doctype html>…"
+    report.page(subject, created_ms)    "<!doctype html>…"
 
 The file has about 2.6 MB. Two reports on the same directory differ only in the date. html.py builds
 the file.

@@ -221,9 +221,9 @@ def floors(
 def sum_pages(
     entries: int, entry_bytes: int, *, warm_bytes: int = WARM_BYTES, page_bytes: int = PAGE_BYTES
 ) -> int:
-    """Returns how many pages are read in total by one search for each entry.
+    """Returns the total number of pages read by as many searches as there are entries.
 
-    The target of each search is just above the entry's key. The result is the sum of the last
+    Each search has a target just above the key of its entry. The result is the sum of the last
     column of `floors` for these targets.
     """
     warm_from = first_warm_slot(entries, entry_bytes, warm_bytes)

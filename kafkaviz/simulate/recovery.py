@@ -2,8 +2,8 @@
 
 Follows LogSegment.recover of Kafka 1.1 to 4.4.0. For example, batches of 3000 bytes have the last
 offsets 9, 19, 29 ..., and the interval is 4096 bytes. The third batch starts more than 4096 bytes
-after the first, and gets the entry (29, 6000). The fifth batch starts more than 4096 bytes after
-the third, and gets (49, 12000).
+after the first, and gets an entry: offset 29, position 6000. The fifth batch starts more than 4096
+bytes after the third, and gets an entry: offset 49, position 12000.
 
 The .log is cut before the first batch that has a wrong checksum, or that has magic 2 and is shorter
 than its header (ensureValid of DefaultRecordBatch and LegacyRecord, 4.3.1). Neither codec nor
@@ -159,7 +159,7 @@ class RecoveredSegment:
         return 0 if self.exception else self.size_bytes - self.valid_bytes
 
     def index(self) -> bytes:
-        """Returns the .index after the recovery: preallocated after a failure, else trimmed."""
+        """Returns the .index after the recovery: preallocated if recovery failed, else trimmed."""
         room_bytes = self.config.offset_slots * offset_index.ENTRY.itemsize
         return self._with_room(offset_index.build(self.offset_entries), room_bytes)
 
@@ -179,7 +179,7 @@ class RecoveredSegment:
         return offset_index.build(self.offset_entries)
 
     def closed_timeindex(self) -> bytes:
-        """Returns the .timeindex after close, which up to 4.3 adds an entry if recovery failed."""
+        """Returns the .timeindex after close. Up to 4.3, close adds an entry if recovery failed."""
         if self.exception and not self.close_trims:
             return self.timeindex()
         entries = self.time_entries

@@ -83,7 +83,7 @@ def remember_address() -> None:
 
 
 def open_lab(name: str, part: int) -> None:
-    """Opens the lab of the lesson `name`. `part` is the number of its last step."""
+    """Opens the lab of the lesson `name`. `part` is the number of the lesson's last step."""
     open_step(name, part)
     st.query_params[workshop.LAB] = "1"
 
@@ -102,9 +102,9 @@ def toggle_parameter(name: str) -> None:
 
 
 def answers() -> dict[tuple[str, int, bool], str]:
-    """Returns the reader's answers, by (lesson, step number, whether it answers a task).
+    """Returns the reader's answers, by (lesson, step number, whether it answers an exercise).
 
-    An answer is the letter of a choice, or SOLVED for a task.
+    An answer is the letter of a choice, or SOLVED for an exercise.
     """
     matches = ANSWER.findall(st.query_params.get(workshop.ANSWERS, ""))[:MAX_ANSWERS]
     return {(name, int(part), letter == SOLVED): letter for name, part, letter in matches}

@@ -1,7 +1,7 @@
 """Checks for overlapping and missing offsets, inside segments and between them.
 
-For example, a segment ends with offset 819, and the next segment begins at 1000. The 180 offsets
-between are missing: segment-gap. If compaction may have removed them: offset-gap-explained.
+For example, a segment ends with offset 819, and the next segment begins at 1000. The finding about
+the 180 missing offsets is segment-gap, or offset-gap-explained if compaction may have removed them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,10 +46,10 @@ def _overlap_finding(older: CheckSummary, newer: CheckSummary, facts: PartitionF
 
 
 def _gaps(summaries: Sequence[CheckSummary]) -> Iterator[tuple[CheckSummary, Gap]]:
-    """Yields the gaps inside segments and between segments.
+    """Yields (segment's summary, gap) for each gap inside a segment or before it.
 
-    Segments with untrusted batches are skipped, unless a torn tail is the only fault. The offsets
-    in a torn tail are lost.
+    A segment with a damaged .log gives no gap inside or after it. A torn tail alone is not such
+    damage: the offsets in a torn tail are lost.
     """
     for older, summary in zip([None, *summaries], summaries, strict=False):
         if older is not None and (not older.is_unsound or older.tail_kind == "torn"):

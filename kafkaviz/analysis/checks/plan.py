@@ -130,8 +130,8 @@ class CheckPlan:
     def limits(self, partition: Partition) -> RetentionLimits:
         """Returns the retention limits of a partition.
 
-        If cleanup.policy is "delete" but the log was compacted, the policy is not trusted. Then
-        the result says that no segment is deleted.
+        If cleanup.policy is "delete" although the log was compacted, the policy is probably wrong.
+        Then the result says that Kafka deletes no segment.
         """
         find = partial(self.settings.find, partition.topic)
         release = self.assumed_release.release
@@ -196,7 +196,7 @@ class CheckPlan:
         )
 
     def _without_metadata(self, log: RestartLog) -> RestartLog:
-        """Returns the log, marked as stray if the only controller has lost its metadata log."""
+        """Marks a log as stray if this node is the only controller and lacks its metadata log."""
         is_sole = is_sole_voter(self.broker, self.settings.image)
         is_renamed = versions.STRAYS_RENAMED.applies_to(self.assumed_release.release)
         is_in_use = log.partition.state in ("current", "future") and bool(log.partition.topic_id)
@@ -207,7 +207,7 @@ class CheckPlan:
     def restart(self, log_steps: Iterable[tuple[str, Sequence[StartupStep]]]) -> Restart | None:
         """Returns the predicted start-up. None: kafkaviz cannot read a file that start-up needs.
 
-        `log_steps` are `RestartLog.path` and the result of `restart_steps`, for each log.
+        `log_steps` has a pair per log: its `RestartLog.path`, and the result of `restart_steps`.
         """
         if any(
             problem.is_unread and problem.path.name != CLEAN_SHUTDOWN

@@ -173,7 +173,7 @@ def _begin_ms(segment: LogSegment, position: int) -> int:
 def _abort_step(
     partition: Partition, producer: int, offset: int, facts: PartitionFacts, *, is_hanging: bool
 ) -> Message | None:
-    """Returns the next step with the command that aborts a transaction.
+    """Returns advice for the user, with the command that aborts a transaction.
 
     None: the broker is older than 3.0, and the files do not show the producer's epoch.
     """

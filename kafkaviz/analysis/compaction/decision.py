@@ -3,9 +3,10 @@
 The state is what the broker would know after its next start-up. It is computed from the files. The
 rules are from LogCleanerManager and LogToClean in Kafka 4.1 to 4.4.0.
 
-For example, a log has segments at 0, 30 and 60, and the checkpoint 30. Segment 0 is clean, segment
-30 can be cleaned, and segment 60 is active. The dirty ratio is the size of segment 30 divided by
-the size of segments 0 and 30. The log is cleaned if this ratio exceeds min.cleanable.dirty.ratio.
+For example, a log has segments at 0, 30 and 60, and an earlier cleaning ended at offset 30. Segment
+0 is clean, segment 30 can be cleaned, and segment 60 is active. The dirty ratio is the size of
+segment 30 divided by the size of segments 0 and 30. The log is cleaned if this ratio exceeds
+min.cleanable.dirty.ratio.
 """
 
 from collections.abc import Sequence
@@ -113,8 +114,8 @@ class CleaningDecision:
         held_by: the limit that decides `first_uncleanable_offset`.
         first_uncleanable_segment: the base offset of the segment with `first_uncleanable_offset`.
             Kafka cleans complete segments, so the cleaning ends before this segment.
-        clean_bytes: the size of the segments that begin below `first_dirty_offset`. The one that
-            contains this offset also counts in `cleanable_bytes`.
+        clean_bytes: the size of the segments that begin below `first_dirty_offset`. The segment
+            that contains this offset also counts in `cleanable_bytes`.
         cleanable_ratio: `cleanable_bytes` / (`clean_bytes` + `cleanable_bytes`); None: both are 0.
         max_compaction_delay_ms: the time since max.compaction.lag.ms was exceeded; 0: not exceeded.
     """
@@ -264,10 +265,10 @@ def read_log_state(
     producer_expiration_ms: int,
     high_watermark: int | None = None,
 ) -> LogState:
-    """Reads the state of a log, without its records.
+    """Reads the state of a log. Reads no data records.
 
-    `partition` has at least one segment. The default of `high_watermark` is the one in the
-    checkpoint, or else the log end. Raises KafkavizError if a file cannot be read.
+    `partition` has at least one segment. If `high_watermark` is None, it comes from the checkpoint;
+    without a checkpoint, it is the log end. Raises KafkavizError if a file cannot be read.
     """
     segments = partition.without_remote().live
     log_start = partition.log_start_offset or 0
@@ -347,7 +348,7 @@ def _read_producers(
 ) -> np.ndarray:
     """Returns the producers at the log end, as an array of PRODUCER.
 
-    They are in the latest valid snapshot and the batches after it
+    Reads them from the latest valid snapshot and from the batches after the snapshot
     (ProducerStateManager.truncateAndReload).
     """
     table, offset = _load_snapshot(partition, log_start, log_end)

@@ -67,13 +67,13 @@ class BatchStream:
     """Streams the batches of consecutive segments.
 
     Args:
-        next_base: the base offset of the segment after these; None: the log ends here.
+        next_base: the base offset of the segment after `segments`; None: the log ends with them.
 
     Attributes:
         rows: the next batches of `segment`, an array of format.batch.BATCH.
         unreadable: the next unreadable range; None: `rows` has the next batches.
         segment: the segment of `rows` or `unreadable`; `read` reads its .log.
-        tail: known once all batches have been taken.
+        tail: the bytes after the log's last batch, if any; None until all batches have been taken.
         next_offset: the offset after the last batch that was taken.
         max_timestamp_ms: the largest timestamp of the batches that were taken; None: no timestamp.
     """
@@ -176,7 +176,7 @@ class BatchStream:
 def record_offsets(stream: BatchStream, selection: np.ndarray) -> Iterator[np.ndarray]:
     """Yields arrays with the record offsets of some batches of `stream.rows`, in order.
 
-    `selection` is a mask of the rows. A damaged batch gives the offsets before its fault.
+    `selection` is a mask of the rows. In a damaged batch, the offsets after the fault are left out.
     """
     for batch in stream.rows[selection]:
         first = int(batch["base_offset"])
@@ -229,7 +229,7 @@ def _checked_parts(segment: LogSegment) -> Iterator[np.ndarray | Hole]:
 
 @dataclass(frozen=True, eq=False)
 class WindowBatch:
-    """A batch of one of the two logs; `row` is a row of format.batch.BATCH."""
+    """A batch of one of the compared logs; `row` is a row of format.batch.BATCH."""
 
     segment: LogSegment
     row: np.void
@@ -273,7 +273,7 @@ def find_batches(a: Partition | None, b: Partition | None, offset: int) -> tuple
 
 
 def _common_window(sides: Sequence[Mapping[int, WindowBatch]], offset: int) -> tuple[int, int]:
-    """Returns the range (first, last) of base offsets in which both sides list all batches."""
+    """Returns (first, last), base offsets between which `sides` has all batches of both logs."""
     first = 0
     last = MAX_OFFSET
     for bases in map(sorted, sides):

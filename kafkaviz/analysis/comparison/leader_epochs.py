@@ -45,7 +45,7 @@ class TruncationRule(StrEnum):
 
 @dataclass(frozen=True)
 class EpochEndOffset:
-    """An epoch, and the offset after its last record. UNDEFINED: unknown."""
+    """An epoch, and the offset after its last record. If unknown, both are UNDEFINED."""
 
     epoch: int
     end_offset: int
@@ -69,8 +69,8 @@ class EpochHistory:
     def latest_election(self) -> int:
         """The newest epoch that began at or before the log end, or UNDEFINED.
 
-        An epoch without a record counts: a leader writes its epoch to the file when it is elected
-        (UnifiedLog.assignEpochStartOffset, 4.0).
+        An epoch without a record counts: when a leader is elected, it writes its epoch to
+        leader-epoch-checkpoint (UnifiedLog.assignEpochStartOffset, 4.0).
         """
         return max(
             (epoch for epoch, start in self.entries if start <= self.log_end_offset),
@@ -127,7 +127,7 @@ class FollowerTruncation:
     leader_epoch: int  # of the new leader, one above every epoch on both sides
     steps: tuple[TruncationStep, ...]
     follower_keeps_below: int | None  # its log end after the steps; None: its log was empty
-    follower_log_start: int  # after the steps: the higher of both sides
+    follower_log_start: int  # after the steps: the higher start of both logs
     follower_loses: tuple[tuple[int, int], ...] = ()  # (first, last) offsets of dropped records
 
     @property

@@ -67,7 +67,8 @@ def index_object(
 ) -> dict:
     """Returns a search in a single index file as a JSON object.
 
-    `answer` is the found entry. If no .index entry is found, it is (segment base offset, 0).
+    `answer` is the found entry: (offset, position) in an .index, (timestamp, offset) in a
+    .timeindex. If no .index entry is found, `answer` is (segment base offset, 0).
     """
     target_name = "offset" if search.kind == OFFSET else "timestamp_ms"
     fields = {

@@ -57,8 +57,8 @@ class LookupSource:
     # last_offset_of_segment, last_ms_of_segment: the last targets that are searched in `segment`
     last_offset_of_segment: int
     last_ms_of_segment: int
-    # default_offset, default_timestamp_ms: the targets in `segment` shown first, if no target shows
-    # the effect of the warm section
+    # default_offset, default_timestamp_ms: the targets in `segment` that the page shows first if no
+    # target shows the effect of the warm section
     default_offset: int
     default_timestamp_ms: int
     # called with a base offset; returns the segment's batches
@@ -137,7 +137,7 @@ def warm_section_bytes(warm_entries: int, target_kind: str) -> int:
 
 
 def key_column(segment: SegmentView, target_kind: str) -> tuple[np.ndarray, int]:
-    """Returns the keys in the index that a lookup searches first, and the base to add to each."""
+    """Returns the keys of the first index that a lookup searches, and the base to add to each."""
     if target_kind == TIMESTAMP:
         return segment.time_slots["timestamp_ms"], 0
     return segment.offset_slots["relative_offset"], segment.base_offset

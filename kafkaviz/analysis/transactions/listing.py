@@ -108,9 +108,9 @@ def abort_command_before_3_0(partition: str, producer: np.void) -> str:
     """Returns the command that aborts a hanging transaction on brokers before 3.0.
 
     The command runs the kafka-transactions.sh of a release from 3.0 on, because older releases have
-    none. It must name the producer, because an older broker cannot
-    find the producer by the first offset. `producer` is a row of producer_snapshot.PRODUCER. If its
-    coordinator epoch is unknown, the command has epoch 0.
+    none. The command must name the producer, because an older broker cannot find the producer by
+    the first offset. `producer` is a row of producer_snapshot.PRODUCER. If its coordinator epoch is
+    unknown, the command has epoch 0.
     """
     coordinator_epoch = max(0, int(producer["coordinator_epoch"]))
     return (
@@ -142,9 +142,10 @@ class Hold:
     Attributes:
         open_ms: the time from the transaction's first batch to the newest time in the opened files;
             None if the first batch is not in the opened files.
-        coordinator_state, timeout_ms, coordinator_start_ms: as in the producer's newest record;
-            None if no record was found.
-        until_ms: when the coordinator aborts the transaction; None if it is not ongoing.
+        coordinator_state, timeout_ms, coordinator_start_ms: as in the producer's newest record in
+            __transaction_state; None if no record was found.
+        until_ms: the time at which the coordinator aborts the transaction; None if the transaction
+            is not ongoing.
     """
 
     verdict: Verdict
@@ -160,8 +161,8 @@ class PartitionTransactions:
     """The transactions of a partition. An offset is None if Kafka could not compute it.
 
     Attributes:
-        may_go_on: whether the opened files may lack the active segment. If so, `log_end` is their
-            end, and `last_stable_offset` and `held_by` are None.
+        may_go_on: whether the opened files may lack the active segment. If so, `log_end` is the end
+            of the opened files, and `last_stable_offset` and `held_by` are None.
         held_by: the open transaction that begins at the last stable offset.
         hold: the coordinator's view of `held_by`, from `transactions.coordinator.judge`.
         transactions: all open transactions and the last LISTED_TRANSACTIONS others, by first
@@ -276,7 +277,7 @@ def _begun_transaction(
 
 
 def start_ms(row: np.void) -> int:
-    """Returns the timestamp of a batch's first record; if not stored, the largest timestamp."""
+    """Returns the time of a batch's first record. If it is not stored, returns the largest time."""
     is_stored = not is_log_append_time(row) and not has_delete_horizon(row)
     return int(row["base_timestamp_ms" if is_stored else "max_timestamp_ms"])
 
@@ -346,8 +347,8 @@ def open_committed_log(
 def may_go_on(partition: Partition) -> bool:
     """Returns whether the opened files may lack the active segment of the log.
 
-    True if only remote segments were opened, or single files of segments from a folder that is not
-    a partition's directory or has a later .log.
+    True if only remote segments were opened. Also true if single files were opened, and their
+    folder is not a partition directory or has a later .log.
     """
     folder = lone_files.folder_of(partition.path)
     if partition.is_remote_alone:

@@ -61,7 +61,7 @@ class SegmentLimits:
 
 
 def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: int) -> SegmentLimits:
-    """Returns the limits that end a log's segments, for an index interval that was measured."""
+    """Returns the limits that end a log's segments. The interval must be a measured one."""
     index = measurement.parts.index_of(interval_bytes)
     entries = int(measurement.parts.entries[index])
     times = int(measurement.parts.time_entries[index])
@@ -87,7 +87,7 @@ def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: in
 def footprint_at(
     measurement: LogMeasurement, today: CurrentConfig, interval_bytes: int
 ) -> dict[str, int]:
-    """Returns the `footprint` of a log's indexes; for today's interval, of the existing ones."""
+    """Returns `footprint` for an interval; for today's interval, that of the existing indexes."""
     if interval_bytes == today.interval_bytes:
         parts = measurement.current_cost(interval_bytes).parts
     else:
@@ -269,7 +269,7 @@ def _retained_bytes(case: TuningCase) -> float | None:
 
 
 def _numbers(case: TuningCase, segment_bytes: int, broker_segments: int) -> SegmentNumbers:
-    """Returns the numbers for one value of segment.bytes; modelled if it is not today's."""
+    """Returns the numbers for one value of segment.bytes. If it is not today's, models them all."""
     config = replace(case.today.config, segment_bytes=segment_bytes)
     ends = limits_at(case.measurement, config, case.today.interval_bytes)
     ended_bytes = ends.ends_bytes[ends.binding]

@@ -1,8 +1,8 @@
 """Figures on a page: cached per view and theme, with a title and an alternative text.
 
-A click in a figure or table starts a run. If that run changes the contents, st.plotly_chart and
-st.dataframe return no selection. So a callback, made by `keep_click`, stores the click before the
-run, and `take_click` returns it.
+A click in a figure or table starts a run. If that run changes the figure or table, st.plotly_chart
+and st.dataframe return no selection. So a callback, made by `keep_click`, stores the click before
+the run, and `take_click` returns the click.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -45,7 +45,7 @@ def mode() -> str:
 
 
 def view(view_key: Hashable, make: Callable[[], View]) -> View:
-    """Returns the result of `make`, cached for each language between reruns."""
+    """Returns the result of `make`, which is cached by `view_key` and language."""
     return _view(view_key, language(), make)
 
 

@@ -1,4 +1,4 @@
-"""Notices that a directory cannot be shown, or only in part, with the reason and the next step.
+"""The notices of a page that cannot show a directory, or only part of it: reason and next step.
 
 The functions require_* return the open location, or show a notice and stop the page.
 """

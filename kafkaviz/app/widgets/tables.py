@@ -119,7 +119,7 @@ def to_csv(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
 def arrow_csv(parts: Iterable) -> bytes:
     """Returns a CSV file with the rows of several Arrow tables. All tables have the same columns.
 
-    A null is an empty cell. Texts are not escaped.
+    A null is an empty cell. A text that a spreadsheet takes for a formula is not escaped.
     """
     from pyarrow.csv import CSVWriter
 
@@ -132,7 +132,7 @@ def arrow_csv(parts: Iterable) -> bytes:
 
 
 def escape_formula(text: str) -> str:
-    """Returns a cell's text. An apostrophe precedes a text that a spreadsheet takes for a formula.
+    """Returns a cell's text, with an apostrophe in front if a spreadsheet takes it for a formula.
 
     See OWASP, CSV injection.
     """

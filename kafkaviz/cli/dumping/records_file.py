@@ -37,7 +37,7 @@ class RecordsFile:
     read: ReadInto
 
     def slice_stop(self, position: int, length_bytes: int) -> int:
-        """Returns the end of a slice, at most the file size. Raises any `slice_exception`."""
+        """Returns the end of a slice, at most the file size. Raises a `slice_exception`, if any."""
         if exception := self.slice_exception(position, length_bytes):
             raise exception
         return min(self.size_bytes, position + length_bytes)
@@ -85,9 +85,9 @@ class RecordsFile:
         return self.bytes_at(int(row["position"]), int(row["size_bytes"]))
 
     def payloads(self, batches: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yields groups of batches, in order, with their bytes.
+        """Yields (batches, their bytes) for groups of batches, in order.
 
-        The bytes (uint8) are valid until the next iteration.
+        The bytes (uint8) are valid until the next group is requested.
         """
         ends = batches["position"] + batches["size_bytes"]
         first = 0
@@ -108,7 +108,7 @@ class RecordsFile:
 
 
 class Batches:
-    """The batches of a slice, as arrays. Once all are read, `end` says where and why they end."""
+    """The batches between two positions. Once all are read, `end` says where and why they end."""
 
     def __init__(self, log: RecordsFile, start: int, stop: int) -> None:
         self._log = log
@@ -159,7 +159,7 @@ def bad_length(log: RecordsFile, position: int) -> JavaException:
 
 
 def cut_header(log: RecordsFile, position: int, start: int, stop: int) -> JavaException:
-    """Returns the exception for a batch that is shorter than a batch header."""
+    """Returns the exception for a batch whose header is longer than the rest of the file."""
     head = log.bytes_at(position, batch.HEADER_BYTES)
     if len(head) < batch.MAGIC_END:  # the file has become shorter in the meantime
         what = "Unexpected EOF while attempting to read the next batch"

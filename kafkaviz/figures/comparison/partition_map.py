@@ -102,7 +102,7 @@ def view(comparison: BrokerComparison, page: int = 0) -> PartitionMapView:
 
 
 def title(comparison: BrokerComparison) -> str:
-    """Names the diverged and damaged partitions; without any, says how many partitions differ."""
+    """Names the diverged and damaged partitions, or else says how many partitions differ."""
     total = len(comparison.partitions)
     wrong = [item for item in comparison.worst_first if set(item.relations) & set(WRONG)]
     if wrong:
@@ -187,7 +187,7 @@ def _bars(row: int, comparison: PartitionComparison) -> Iterable[LaneBar]:
 
 
 def merge_ranges(ranges: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """Joins ranges over gaps up to `length / MAX_RANGES`, if there are more than `MAX_RANGES`."""
+    """Joins ranges with gaps up to `length / MAX_RANGES` if there are over `MAX_RANGES` ranges."""
     if len(ranges) <= MAX_RANGES:
         return list(ranges)
     cell = max(1, length // MAX_RANGES)

@@ -76,7 +76,7 @@ def views(race: SearchRace, before: SearchRace | None) -> tuple[SearchRaceView, 
 
 
 def view(race: SearchRace, entry: str = "") -> SearchRaceView:
-    """Returns the view of a race. `entry`: "" for a single race, else `JUMP` or `BEFORE_JUMP`."""
+    """Returns the view of a race. `entry` is `JUMP` or `BEFORE_JUMP`; "" if it is the only race."""
     cells = drawn_cells(race)
     cold = len(race.plain.cold_pages)
     is_in_front = race.warm.search.section != "warm"
@@ -159,7 +159,7 @@ def _model_text(race: SearchRace) -> str:
 
 
 def disks_payload() -> dict:
-    """Returns the disks to choose from, and times in µs of a read, a search and a probe."""
+    """Returns the disks, each with the time of a read, and the times of a search and a probe."""
     disks = []
     for disk in DISKS:
         read_us = disk.read_us.typical

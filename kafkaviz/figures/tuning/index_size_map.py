@@ -1,7 +1,7 @@
 """The map of the cost of a cold lookup over index interval and index size.
 
-The colour shows the modelled mean cost of a lookup with nothing in memory. A line connects settings
-with which the .log has the same size at the roll.
+The colour shows the modelled mean cost of a lookup with nothing in memory. Each line connects the
+settings with which segments roll at the same .log size.
 """
 
 from collections.abc import Mapping, Sequence

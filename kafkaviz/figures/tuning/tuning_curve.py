@@ -95,7 +95,7 @@ def view(
     """Returns the curve of headers per lookup over the interval.
 
     Args:
-        costs_by_interval: the costs of each swept interval, including the considered one.
+        costs_by_interval: the costs of each computed interval, including the considered one.
         current: the costs of the index on disk, which has today's interval.
         is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
         headline: the title; if it is "", the title compares both intervals.
@@ -388,7 +388,7 @@ def _hover_points(curve: TuningCurveView, y: np.ndarray) -> dict:
 
 
 def _dots(curve: TuningCurveView, column: str, name: str, colours: dict[str, str]) -> dict:
-    """Returns a dot for each mark on one line. The dots do not fade when a point is clicked."""
+    """Returns a dot for each mark on the line of `column`. The dots do not fade after a click."""
     opaque = {"opacity": 1}
     outline = {"color": colours["raised"], "width": 2}
     return {

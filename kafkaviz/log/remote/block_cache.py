@@ -1,7 +1,8 @@
 """Files that are fetched block by block from an object store or a compressed source.
 
-A file in a mirror is one hole with the size and time of the remote file. The fetched data are in a
-separate block file, with one flag per block of 64 KiB (1 if it is present):
+A mirror is a local folder that looks like a remote one. A file in it has the size and time of the
+remote file, but no data. The fetched data are in a separate block file, with one flag per block of
+64 KiB (1 if it is present):
 
     blocks/…/00000000000000000000.log    data, sparse │ 1 1 1 1 0 0 0 0 0 1 │ version │ description
                                                         └ blocks read ┘   └ the last block
@@ -11,8 +12,8 @@ fails and the old blocks are dropped. The description says which object or file 
 
 A reader fetches missing blocks with few large requests, writes them, and only then sets their
 flags. Two processes that fetch the same block write the same bytes, so neither waits. Blocks are
-never removed from a block file, so a reader never mistakes a hole for zeros. To evict blocks, a new
-file replaces the block file; processes that have the replaced file open can still read it. After a
+never removed from a block file, so a reader never takes a missing block for zeros. To evict blocks,
+a new file replaces the block file; processes that have the old file open can still read it. After a
 restart of the machine no flag counts, because a flag may have reached the disk before its block.
 """
 
@@ -120,7 +121,7 @@ def remove_file(path: Path) -> None:
 class CachedFile(io.FileIO):
     """The open block file of a mirrored file. A block file has the data that were fetched so far.
 
-    Call `fetch` for a range before reading the range. The data are the first `size_bytes` bytes.
+    Call `fetch` for a range before reading it. The block file begins with `size_bytes` of data.
     """
 
     def __init__(self, path: Path) -> None:

@@ -142,7 +142,7 @@ class TieredPartition:
 def _broken_segments(
     partition: TieredPartition, folder: Path, faults: Mapping[str, KafkavizError]
 ) -> list[tuple[RemoteGap, bool]]:
-    """Returns the gap of each unreadable segment, and whether the segment was copied completely."""
+    """Returns (gap, whether the segment was copied completely) for each unreadable segment."""
     broken = []
     starts = [segment.start_offset for segment in partition.segments]
     for segment in partition.segments:

@@ -46,8 +46,8 @@ class SourceSplit:
     following: LogSegment | None = None
     replica_reason: str | None = None  # a `ReplicaReason`, or None if all replicas are read
     offsets: NumberRange = ALL  # offsets of the rows, if each partition has its own range
-    # several splits may read the same end of the log, `transactions.tail`, for its markers; only
-    # the last of them reports its unreadable bytes
+    # several splits may read the markers at the end of the log (`transactions.tail`); only the last
+    # of these splits reports the unreadable bytes there
     reports_tail: bool = False
 
     def edge(self, number: int) -> int:
@@ -245,8 +245,8 @@ def _expected_bytes(
 ) -> float:
     """Estimates how many bytes of a .log hold the requested offsets.
 
-    The last offset of the newest segment is unknown (infinity). This segment is assumed to have as
-    many bytes per offset as the segment before. `last` is the last offset of the segment.
+    `last` is the last offset of the segment. For the newest segment, it is infinity, which means
+    unknown. The newest segment is assumed to have as many bytes per offset as the one before.
     """
     base_offset = entry.segment.base_offset
     first = max(base_offset, offset_range.least)

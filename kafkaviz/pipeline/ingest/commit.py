@@ -6,8 +6,8 @@ A lock ensures that only one ingest at a time replaces the catalog.
     OUT/.run-RUN/batches/…        the new catalog: merged files (merge_files.py) and hard links to
                                   files that are kept
     OUT/.run-RUN/_catalog.json
-    OUT/batches, _catalog.json    links to .current/batches and so on, created once
-    OUT/.current                  a link to .run-RUN, replaced at the end
+    OUT/batches, _catalog.json    symbolic links to .current/batches and so on, created once
+    OUT/.current                  a symbolic link to .run-RUN, replaced at the end
 
 The catalog is complete at any time, even if the ingest is killed. The next ingest removes what a
 killed ingest has left behind. One exception: a catalog of format 7 has folders in place of links.
@@ -117,7 +117,7 @@ class CatalogTransaction:
         self._new_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
 
     def make_staging(self) -> Path:
-        """Creates the folder that tasks write to. Raises CannotOpen if links cannot be created."""
+        """Creates the folder that tasks write to. Raises CannotOpen if a symbolic link fails."""
         for table in TABLES:
             (self.staging / table).mkdir(parents=True, exist_ok=True)
         try:
@@ -218,7 +218,7 @@ class CatalogTransaction:
         _sync(self.run)
 
     def _link_to_current(self, name: str) -> None:
-        """Makes `name`, a table or the description, a permanent link into .current.
+        """Creates a permanent link into .current for `name`, a table or the description.
 
         A catalog before format 8 has a folder or file in place of the link. This folder or file is
         first moved to the target of the link, so that its rows stay visible until the commit.

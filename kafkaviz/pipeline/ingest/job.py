@@ -82,9 +82,9 @@ class IngestResult:
 class Ingest(Job[CatalogInfo, Progress]):
     """A running ingest; see `start_ingest`.
 
-    `cancel` ends the ingest within about a second and drops the data that was read. While Spark
-    starts, cancelling takes until Spark has started. Once the catalog is being replaced, `cancel`
-    has no effect.
+    `cancel` ends the ingest within about a second and drops the data that was read. If Spark is
+    still starting, the thread ends only when Spark has started. Once the catalog is being replaced,
+    `cancel` has no effect.
     """
 
     protected_states = ("writing",)

@@ -44,7 +44,8 @@ class SegmentBytes:
     """
 
     settings: Mapping[str, Settings]  # the settings of each broker, by the broker's name
-    # inferred from rolls, by (broker, topic, partition); with partition None: the topic's first one
+    # inferred from rolls, by (broker, topic, partition); with partition None: the first value that
+    # was inferred for the topic
     inferred_bytes: dict[tuple[str, str, int | None], int] = field(default_factory=dict)
 
     def note(
