@@ -5,7 +5,7 @@ questions about it, `simulate` writes a directory as a broker would, and `plot` 
 `records`, `batches` and `segments` give rows for Arrow, pandas, Polars and DuckDB. Errors meant for
 the user are KafkavizError; CannotOpen and CorruptFile name the file.
 
-docs/architecture.md lists the packages and which of them may import which.
+docs/architecture.md lists the packages, and says which may import which.
 """
 
 from importlib import import_module

@@ -54,7 +54,7 @@ class MetadataRecordType:
 
 @dataclass(frozen=True)
 class MetadataRecord:
-    """A decoded record. Without nested structures, `version` may exceed `type.newest_version`."""
+    """A decoded record. `version` may exceed `type.newest_version` without nested structures."""
 
     type: MetadataRecordType
     version: int
@@ -340,7 +340,7 @@ def read_framed_record(
 ) -> tuple[FramedTypeT, int, Values]:
     """Reads a value with its frame. Returns the type, the version and the fields.
 
-    Raises KafkaParseError with AbstractApiMessageSerde's message if it cannot be read.
+    Raises KafkaParseError with AbstractApiMessageSerde's message if the value cannot be read.
     """
     number, version, position = _frame(data)
     type_ = types.get(number)

@@ -1,4 +1,4 @@
-"""The offset index (.index): which byte of the .log to read from to find an offset.
+"""The offset index (.index): at which byte of the .log to start reading to find an offset.
 
 The file is a sequence of 8-byte slots. In a segment with base offset 1000 the entry (35, 4096)
 means: the batch that ends with offset 1035 starts at byte 4096 of the .log. While a broker uses the
@@ -49,7 +49,7 @@ def find_log_end(
 
     Like Kafka, reads the log from the last index entry on. If no batch is there, reads the whole
     log, unless the index is full. For example, the last entry of a full index is offset 19 at byte
-    500, but the log was cut to 400 bytes. The result is None, and Kafka takes the base offset.
+    500, but the log was cut to 400 bytes. Then the result is None, and Kafka uses the base offset.
 
     Args:
         last_entry: offset and position of the last written entry; None if there is none.

@@ -93,7 +93,8 @@ def find_newest(
 ) -> tuple[int, dict[int, int]] | None:
     """Finds the newest readable snapshot at or below an offset (loadFromSnapshot).
 
-    Returns its offset and open transactions; None if `read` raises `unreadable_error` for all.
+    Returns its offset and open transactions, or None without such a snapshot. `read` raises
+    `unreadable_error` for an unreadable snapshot.
     """
     for offset in sorted((offset for offset in offsets if offset <= end_offset), reverse=True):
         with suppress(unreadable_error):

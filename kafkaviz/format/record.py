@@ -70,9 +70,9 @@ class Record:
 def runs(
     data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
 ) -> Iterator[tuple[bytes | memoryview, np.ndarray]]:
-    """Yields pairs: the decompressed bytes of all records, and a table of the next rows.
+    """Yields (decompressed bytes of all records, table of the next records).
 
-    A table has at most RUN_ROWS rows of ROW. The rows have positions in the decompressed bytes.
+    A table has at most RUN_ROWS rows of ROW. Its positions are positions in the decompressed bytes.
 
     Args:
         data: all bytes of the batch after its header.
@@ -107,7 +107,7 @@ def find_fault(
 
 
 def wrap_fault(fault: CorruptBytes) -> CorruptBytes:
-    """Returns the error for a compressed batch. Its message names the position of `fault`."""
+    """Returns the error for a compressed batch: position 0, the position of `fault` in the text."""
     what = message("corrupt.in_decompressed_records", position=fault.position, problem=fault.what)
     return CorruptBytes(0, what, fault.kind)
 
@@ -142,10 +142,10 @@ def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Recor
 
 
 def rows(data: bytes | memoryview, record_count: int, *, is_compressed: bool = False) -> np.ndarray:
-    """Returns a table of ROW, one row per record. The data must not be compressed any more.
+    """Returns a table of ROW, one row per record. `data` must be decompressed.
 
-    Raises CorruptBytes if Kafka (DefaultRecordBatch.iterator) cannot read a record. Some of its
-    messages differ if the batch is compressed.
+    Raises CorruptBytes if Kafka (DefaultRecordBatch.iterator) cannot read a record. `is_compressed`
+    (whether the batch in the .log is compressed) changes some of Kafka's messages.
     """
     table, fault = readable_rows(data, record_count, is_compressed=is_compressed)
     if fault:
@@ -168,8 +168,8 @@ def row_runs(
 ) -> Iterator[np.ndarray]:
     """Yields the rows that Kafka's iterator returns, in tables of up to RUN_ROWS rows.
 
-    A damaged compressed batch yields nothing. The last record is not yielded if bytes follow it.
-    Raises CorruptBytes after the rows before a record that Kafka cannot read.
+    Raises CorruptBytes at a record that Kafka cannot read. The rows before this record are yielded
+    first, but not in a compressed batch. The last record is not yielded if bytes follow it.
     """
     if (
         is_compressed
@@ -196,7 +196,7 @@ def first_fault(
 def _runs(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool
 ) -> Iterator[tuple[np.ndarray, CorruptBytes | None]]:
-    """Yields tables of up to RUN_ROWS rows, each with the fault after its last row or None."""
+    """Yields (table of up to RUN_ROWS rows, the fault after the last of these rows or None)."""
     buffer = byte_array(data)
     position = 0
     remaining = record_count
@@ -215,7 +215,7 @@ def _runs(
 def _read_run(
     buffer: np.ndarray, position: int, remaining: int, *, is_compressed: bool, max_rows: int
 ) -> tuple[np.ndarray, CorruptBytes | None, int]:
-    """Reads at most `max_rows` of the `remaining` records: (rows, fault after them, position)."""
+    """Reads at most `max_rows` of `remaining` records. Returns (rows, fault or None, end)."""
     if remaining < 0:
         words = f"Found invalid record count {remaining} in magic v2 batch"
         return np.empty(0, ROW), CorruptBytes(0, verbatim(words)), position

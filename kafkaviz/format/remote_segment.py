@@ -205,7 +205,7 @@ def parse_manifest(data: bytes) -> SegmentManifest:
 
     Raises:
         CorruptBytes: the bytes are not JSON, have another version, or lack a field.
-        NotRead: the segment has more than MAX_CHUNKS chunks. This is a CorruptBytes.
+        NotRead (a kind of CorruptBytes): the segment has more than MAX_CHUNKS chunks.
     """
     try:
         fields = json.loads(data)

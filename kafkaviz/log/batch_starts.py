@@ -3,7 +3,7 @@
 They come from index entries, but an index is never trusted. The entry (offset 1035, position 4096)
 counts only if a batch with a valid checksum begins at byte 4096. In a search by offset, that batch
 must not begin after offset 1035. An entry of a .timeindex counts only if its timestamp is the
-largest in the batch with its offset.
+largest timestamp of the batch that holds its offset.
 
 Offsets are assumed to increase along the log, as Kafka ensures. If they do not, nothing can be
 skipped by offset.
@@ -69,7 +69,7 @@ def open_batch_starts(
             log alone does not suffice. This can save two requests per index.
         first_offset: the first offset that will be read, if known.
         last_offset: the last offset that will be read, if known. If given, one request fetches the
-            bytes from `first_offset` to `last_offset`, or as many of them as a request may have.
+            bytes from `first_offset` to `last_offset`, up to the largest size of a request.
     """
     with ExitStack() as stack:
         log = stack.enter_context(file.reader(segment.log.path))
@@ -234,7 +234,7 @@ class BatchStarts:
         return 0
 
     def positions(self, start: int, stop: int) -> np.ndarray:
-        """Returns the positions in the .index between `start` and `stop`, sorted and unverified."""
+        """Returns sorted, unverified .log positions from the .index, between `start` and `stop`."""
         first = bisect_left(self._offsets, start + 1, key=_position)
         last = bisect_left(self._offsets, stop, key=_position)
         entry_positions = np.unique(self._offsets[first:last]["position"].astype(np.int64))
@@ -262,7 +262,7 @@ class BatchStarts:
         return self._size_bytes
 
     def position_before_time(self, timestamp_ms: float) -> int:
-        """Returns a .timeindex position, or 0, before which all records are older."""
+        """Returns a batch's position, or 0. All records before it are older than `timestamp_ms`."""
         slot = bisect_left(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[max(0, slot - TRIES) : slot][::-1]:
             if (batch := self._newest_batch(entry)) is not None:
@@ -295,7 +295,7 @@ class BatchStarts:
         return batch if batch is not None and 0 <= batch["magic"] <= MAGIC_2 else None
 
     def _intact_batch(self, entry: np.ndarray) -> np.void | None:
-        """Returns the batch of an entry; None if damaged, or above the entry's offset."""
+        """Returns an entry's batch. None if it is damaged, or begins above the entry's offset."""
         batch = self.header(int(entry["position"]))
         key = self._segment.base_offset + int(entry["relative_offset"])
         if batch is None or batch["base_offset"] > key:

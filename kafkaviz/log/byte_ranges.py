@@ -1,7 +1,7 @@
 """A range of any file of a broker directory, as bytes and as spans: named ranges of bytes.
 
-Little more than the range is read. In a .log, reading begins at the last index entry before the
-range that points to a valid batch. Without such an entry, it begins at byte 0. Reading then
+Only little more than the range is read. In a .log, reading begins at the last index entry before
+the range that points to a valid batch. Without such an entry, it begins at byte 0. Reading then
 continues from batch to batch (see log.scans).
 """
 
@@ -41,7 +41,7 @@ class LogRegion(NamedTuple):
     position: int
     end: int
     kind: str  # "batch", "torn" (the beginning of a batch), "garbage" or "zeros"
-    # of the batch; for any other kind, of the batch before it, or None if unknown
+    # last offset of the batch; for other kinds, of the batch before the region. None: unknown
     last_offset: int | None = None
 
 

@@ -68,20 +68,20 @@ def describe(forecast: RestartForecast) -> str:
 
 
 def not_served_text(forecast: RestartForecast) -> str:
-    """Says how many directories the broker will not serve, to follow "will"; "" for none."""
+    """Returns how many directories are not served, as a phrase to put after "will"; "" for none."""
     if forecast.stray_directories:
         return count_phrase("restart_forecast.not_serve", forecast.stray_directories)
     return ""
 
 
 def read_again_text(forecast: RestartForecast) -> str:
-    """Says how many logs the start-up rereads, and if their indexes change; "" for no logs."""
+    """Says how many logs start-up rereads, and whether their indexes change. "" for no logs."""
     key = "health.read_again_same" if forecast.is_unchanged else "health.read_again"
     return say_count(key, forecast.read_logs) if forecast.read_logs else ""
 
 
 def evidence_text(release: Release) -> str:
-    """Says that a start-up is known only from Kafka's source; "" if start-ups were recorded."""
+    """Says that a release's start-up is known only from Kafka's source. "" if it was recorded."""
     if release in versions.RECORDED_STARTS:
         return ""
     text, *recorded_texts = (

@@ -1,7 +1,7 @@
 """The report's sections on the contents of the directory and on disk space.
 
 The first shows the release that wrote the directory, the last shutdown, totals, the broker map, and
-the topic-partitions and segments. The second shows the use of each byte, and what may be deleted.
+the topic-partitions and segments. The second shows what uses each byte, and what may be deleted.
 """
 
 import numpy as np
@@ -259,7 +259,7 @@ def disk_section(subject: Subject) -> ReportSection:
 
 
 def _titled(title: str, below: str, content: DiskTable, name_kind: str) -> list[Html]:
-    """Returns a heading, a note, and a table: up to `MAX_TOPICS` rows, then the sums."""
+    """Returns a heading, a note, and a table of up to `MAX_TOPICS` rows and the rows of sums."""
     count = len(content.rows) - content.sums
     sums = [tuple(tag("b", cell) for cell in row) for row in content.rows[count:]]
     rows = [*content.rows[: min(count, MAX_TOPICS)], *sums]

@@ -1,6 +1,6 @@
 """The consumer's side of a lookup by offset: it fetches until it gets a record or an error.
 
-For example, offset 7 is looked up, compaction removed it, and these batches follow:
+For example, offset 7 is looked up, but compaction has removed it. The log has these batches:
 
     offsets 0 to 9, records 1 and 4    the first fetch: no record at or after 7
     offset 10, a transaction marker    the second fetch: no record for a consumer
@@ -115,7 +115,7 @@ def _first_record(
 
 
 def _wrong_checksum(data: bytes, batch: Batch, offset: int) -> tuple[str, int, str] | None:
-    """Checks a batch's checksum; below magic 2, that of the message that the consumer would get.
+    """Checks the checksum of a batch; for magic 0 and 1, of the first message from `offset` on.
 
     Returns None if the checksum is right. Otherwise returns ("Record batch" or "Record", offset of
     the batch or message, reason).

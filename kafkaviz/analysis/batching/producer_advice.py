@@ -30,7 +30,7 @@ NOTABLE_SHARE = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class AdviceReason:
-    """One reason for an advice. REASON_VALUES describes the codes and their values."""
+    """One reason for the advice. REASON_VALUES describes the codes and their values."""
 
     code: str
     values: Mapping[str, object]
@@ -99,7 +99,8 @@ class BatchAdvice:
 
     Attributes:
         settings: pairs of a producer setting and its advised value. Empty: no change.
-        saving: the saving with `settings`, or for KEEP with those that merge the most batches.
+        saving: the saving with `settings`. For KEEP: with the tried settings that merge the most
+            batches.
         is_up_to: whether only the high end of the saving is worth a change. If so, fields that end
             in `_after` assume that the most batches are merged, otherwise the fewest.
         headers_before: the mean number of headers that a lookup reads today. None: no records.
@@ -142,11 +143,11 @@ def advise_batches(
 ) -> BatchAdvice:
     """Returns the advice on linger.ms and batch.size.
 
-    - A change is advised if the low end of the saving is large enough, or the high end if at least
-      half of the batches have no producer id.
+    - A change is advised if it saves 5 % of the log, or halves the batch headers that a lookup
+      reads. The low estimate must show this. If at least half of the batches have no producer id,
+      the high estimate is enough.
     - linger.ms: the smallest that reaches 80 % of the largest saving.
     - batch.size: 16 KiB, or a larger size if that saves another 5 % of the log.
-    - A change must save 5 % of the log, or halve the batch headers that a lookup reads.
     - Batches with a mean size of 16 KiB or more are kept.
     """
     reasons = sample_reasons(sample)
@@ -250,7 +251,7 @@ class _MeasuredBatches:
         return max(0.0, (today_bytes - merged.log_bytes) / today_bytes)
 
     def best_settings(self, end: str) -> tuple[int, int]:
-        """Returns the best (batch.size, linger.ms), by the "low" or the "high" saving."""
+        """Returns the best (batch.size, linger.ms). `end`: by the "low" or "high" estimate."""
         by_size: dict[int, dict[int, float]] = {}
         for merge in self._merging.merges:
             shares = by_size.setdefault(merge.batch_bytes, {})

@@ -78,8 +78,8 @@ class RecordSample:
 
     Attributes:
         skipped: the number of batches whose records were not read, by reason: "legacy" (magic 0 and
-            1), "control", "unknown-codec", "damaged", "too-large" (after decompression). The number
-            for "unreadable-file" counts windows.
+            1), "control", "unknown-codec", "damaged", "too-large" (after decompression). For
+            "unreadable-file" it is the number of windows.
         stored_bytes: the size of the read batches in the .log.
     """
 
@@ -100,7 +100,7 @@ def read_sample(
     most_bytes: int = RECORD_SAMPLE_BYTES,
     on_progress: Callable[[float], None] = lambda _share: None,
 ) -> RecordSample:
-    """Reads whole batches from the start of each window (part of a log), at least one each.
+    """Reads whole batches from the start of each window (part of a log), at least one per window.
 
     A window is read up to the first damage. No exception is raised for an unreadable file.
     Reads at most MAX_RECORDS records. Their size after decompression is at most MAX_PLAIN_FACTOR
@@ -131,7 +131,8 @@ def read_sample(
 def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindow]:
     """Divides a window (part of a log) into `part_count` nearly equal parts.
 
-    Each begins with a batch. A window of up to `most_bytes`, or with an unreadable header, is kept.
+    Each part begins with a batch. Does not divide a window of at most `most_bytes`, or a window
+    with an unreadable header.
     """
     size_bytes = window.stop - window.start
     if size_bytes <= most_bytes:
@@ -421,7 +422,7 @@ def cut_batches(records: np.ndarray, batch_bytes: int) -> np.ndarray:
 
 @njit(cache=True)
 def record_bytes(time_delta: int, offset_delta: int, tail_bytes: int) -> int:
-    """Returns a record's size if `tail_bytes` follow its deltas (DefaultRecord.sizeInBytes)."""
+    """Returns the size of a record (DefaultRecord.sizeInBytes). `tail_bytes` follow its deltas."""
     size = 1 + varint_bytes(time_delta) + varint_bytes(offset_delta) + tail_bytes
     return size + varint_bytes(size)
 

@@ -65,8 +65,9 @@ class PartitionFacts:
     def may_hold_stale_entries(self, segment: Segment) -> bool:
         """Returns whether the indexes may end with entries for truncated records.
 
-        True only for an active segment whose broker may be running. LogSegment.truncateTo leaves
-        such entries in its files (4.3.1). Elsewhere they are a fault: records may have been lost.
+        True only for the active segment of a broker that may be running. There,
+        LogSegment.truncateTo leaves such entries (4.3.1). In other segments such entries are a
+        fault, because records may have been lost.
         """
         return self.may_be_running and segment.state == "active"
 
@@ -120,8 +121,8 @@ def findings_by_run(
 
     Args:
         slots: the slots in ascending order.
-        make_finding: called with the first slot of a run, the last slot, and 0. For the last run
-            in the result, the third argument is the number of runs that are left out.
+        make_finding: called with (first slot of a run, its last slot, runs left out after it).
+            The third is 0, except for the last finding if there are more than MAX_RUNS runs.
     """
     runs: list[list[int]] = []
     for slot in slots:

@@ -161,10 +161,10 @@ def _check_snapshots(
 ) -> Iterator[Finding]:
     """Yields findings about producer snapshots that are unreadable, stray or missing.
 
-    At start-up, a broker keeps the snapshots at the base offsets of segments, and the newest
-    snapshot above these (removeStraySnapshots, 4.3.1). A clean shutdown writes a snapshot at the
-    log end, and the broker keeps the snapshot until two shutdowns later. After a restart, the next
-    batch begins at that offset. So a snapshot at the start of a batch is not reported.
+    At start-up, a broker keeps the snapshots at the base offsets of segments. It also keeps the
+    newest snapshot if it is above all base offsets (removeStraySnapshots, 4.3.1). A clean
+    shutdown writes a snapshot at the log end, which the broker keeps until two shutdowns later. The
+    next batch begins there. So a snapshot at the start of a batch is not reported.
     """
     snapshots = partition.snapshots
     for snapshot in snapshots.values():

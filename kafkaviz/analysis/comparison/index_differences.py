@@ -1,9 +1,9 @@
 """Compares two indexes of the same part of a log, and finds out why they differ.
 
-The entries depend on where a broker began to count bytes. For example, two replicas have the same
-67 batches, but one broker was restarted after the 30th. One index has 43 entries, the other has 44,
-and 29 entries are in both. Neither index is wrong. Only an entry that no Kafka release writes for
-these batches is damage.
+Which batches get an entry depends on where a broker began to count bytes. For example, two replicas
+have the same 67 batches, but one broker was restarted after the 30th. One index has 43 entries, the
+other has 44, and 29 entries are in both. Neither index is wrong. Only an entry that no Kafka
+release writes for these batches is damage.
 """
 
 from dataclasses import dataclass, replace
@@ -70,12 +70,12 @@ class IndexComparison:
     Attributes:
         entries: the number of written entries; None: no file.
         common: the number of entries that both sides have.
-        alone: the first MAX_SLOTS slots of entries that the other side lacks.
-        alone_counts: the number of all such entries.
+        alone: the slots of entries that the other side lacks, at most MAX_SLOTS slots.
+        alone_counts: the number of entries that the other side lacks.
         unwritten_slots: the number of slots after the last entry.
         contradicted: the slots of entries that contradict the batches.
-        intervals: index.interval.bytes as in the settings. If unknown there, or contradicted by
-            the entries: the range that fits the entries.
+        intervals: index.interval.bytes from the settings. If the setting is unknown, or the entries
+            contradict it: the range that fits the entries.
         lookup: a comparison of lookups, if the entries of an .index differ.
     """
 
@@ -116,7 +116,7 @@ def compare_indexes(
 
     Args:
         known_intervals: index.interval.bytes in the settings of each side.
-        is_per_append: whether a release of either side wrote entries per append, not per batch.
+        is_per_append: whether one side has a release that wrote entries per append, not per batch.
     """
     kinds = [kind for kind in KINDS if not is_equal_index(getattr(a, kind), getattr(b, kind))]
     if not kinds:
@@ -189,8 +189,8 @@ def _compare(
 def _interval(side: _IndexSide, known: int | None) -> IntervalBounds:
     """Returns the index.interval.bytes with which the entries were probably written.
 
-    The setting `known` is ignored if two entries are closer together than `known`, or more than
-    twice `known` apart. One restart cannot cause such a gap.
+    The setting `known` is ignored if two entries are closer together than `known`. It is also
+    ignored if two entries are more than twice `known` apart, because one restart cannot cause this.
     """
     bounds = interval_bounds(side.batches, side.entries)
     if known is None:
@@ -373,7 +373,7 @@ def _mean_headers(side: _IndexSide) -> float:
 
 
 def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) -> ByteDifference:
-    """Returns the first difference between two index files, with each file's entry there."""
+    """Returns where two index files first differ, and which entry each file has there."""
     infos = [getattr(segment, comparison.kind) for segment in (a, b)]
     data = [file.read_data(info.path)[0] if info else b"" for info in infos]
     sizes = [info.size_bytes if info else 0 for info in infos]

@@ -96,8 +96,8 @@ def cold_reads_from_starts(
 ) -> ColdReads:
     """Counts the device reads of lookups with an existing index.
 
-    For each batch, `positions` has its position, and `starts` the row at which its lookup starts to
-    scan. `intervals` has the interval of the existing index, shape (1,).
+    `positions` has the position of each batch. `starts` has, for the lookup of each batch, the row
+    of the batch where the scan begins. `intervals` has the one interval of the existing index.
     """
     scan = np.array([BEGIN], SCAN)
     header_bytes = scanned_bytes(by_base_offset=by_base_offset)

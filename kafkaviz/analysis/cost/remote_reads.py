@@ -1,8 +1,9 @@
 """The reads that a lookup makes in tiered storage or an object store, and their cost.
 
 A broker fetches the complete indexes of a remote segment (RemoteIndexCache of Kafka 4.3.1). Then it
-reads the .log from the position that the index gives (RemoteLogManager.read). The bytes are counted
-up to the end of the batch that was looked up, for a broker that has cached nothing. For example:
+reads the .log from the position that the index gives (RemoteLogManager.read). The bytes of the .log
+are counted up to the end of the batch that is looked up. The broker's cache is assumed to be empty.
+For example:
 
     00000000000000000041.index       1 request      32 B
     00000000000000000041.timeindex   1 request      36 B
@@ -54,7 +55,7 @@ class RemoteCost:
 
     reads: tuple[RemoteRead, ...]
     request_ms: float = REQUEST_MS  # latency of a request
-    measured_requests: int = 0  # the latency is their mean; 0: it was given or assumed
+    measured_requests: int = 0  # request_ms is the mean of these; 0: it was given or assumed
     is_tiered: bool = True  # a broker reads tiered storage; else kafkaviz reads an object store
 
     @property

@@ -115,9 +115,9 @@ def open_log_view(
 def needs_recovery(partition: Partition, release: Release | None = None) -> bool:
     """Returns whether broker start-up may change what a search reads.
 
-    Returns False for a partition directory without a broker's files next to it. For the metadata
-    log, start-up always runs recovery. Up to 4.3, recovery changes nothing after a clean shutdown,
-    because the shutdown trimmed the indexes.
+    Returns False for a partition directory without a broker's files next to it. The metadata log is
+    recovered at every start-up. Up to Kafka 4.3, this changes nothing after a clean shutdown,
+    because the shutdown has trimmed the indexes.
     """
     root = lone_files.folder_of(partition.path).parent
     broker_files = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())

@@ -1,7 +1,8 @@
-"""Computes the cost of lookups in an existing index. A replay may write a different index.
+"""Computes the cost of lookups in an existing index.
 
-For example, a follower appended the first 98 KB of a segment at once. Up to Kafka 3.9.0, a follower
-wrote no entry for a batch in these bytes:
+A replay of the same batches in the simulated broker may write a different index. For example, a
+follower appended the first 98 KB of a segment at once. Up to Kafka 3.9.0, a follower wrote no entry
+for a batch in these bytes:
 
     interval 512, replayed batch by batch    405 entries, 99 % of lookups read up to 4 headers
     the .index of that follower               82 entries, 99 % of lookups read up to 245 headers
@@ -78,10 +79,10 @@ class ExistingIndexCost:
     Each SweepParts has one interval: the current index.interval.bytes.
     """
 
-    parts: SweepParts  # of the base offset of each batch
+    parts: SweepParts  # lookups of the base offset of each batch
     every_offset: SweepParts
     timestamps: SweepParts
-    cold: ColdReads  # of base offsets, if nothing is in memory
+    cold: ColdReads  # lookups of base offsets, if nothing is in memory
     gaps: EntryGaps
 
     def __add__(self, other: "ExistingIndexCost") -> "ExistingIndexCost":
@@ -237,7 +238,7 @@ class ExistingIndexSweeper(BatchObserver[bool]):
     def _clamped_floor(
         self, targets: np.ndarray, rows: np.ndarray, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the `_floor` of each target, but not after its batch (`rows`, `positions`)."""
+        """Returns each target's `_floor`, or the target's own batch if that comes first."""
         start, position = self._floor(targets)
         return np.minimum(start, rows), np.minimum(position, positions)
 
@@ -252,9 +253,9 @@ class ExistingIndexSweeper(BatchObserver[bool]):
     ) -> None:
         """Counts the headers that are read if every offset in `batches` is looked up once.
 
-        `from_base` has the rows and positions at which the lookups of base offsets begin to read,
-        and `from_last` those for last offsets. The latter may begin at the batch itself, because
-        the key of a batch's index entry is the last offset.
+        `from_base` has the rows and positions at which the lookups of base offsets begin to read.
+        `from_last` has those of last offsets. A lookup of a last offset may begin at the batch
+        itself, because the last offset is the key of the batch's index entry.
         """
         targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
         near = targets["near"] - targets["near_last"]
@@ -298,8 +299,8 @@ def measure_gaps(
 ) -> tuple[EntryGaps, np.ndarray]:
     """Measures the gaps between entries in a part of a log.
 
-    `entries` has the positions of all entries of the index, where batches begin. Returns the gaps,
-    and the slots of the entries before late gaps (`EntryGaps.late`); -1: no entry.
+    `entries` has the .log positions of all index entries; a batch begins at each. Returns the gaps,
+    and the slot of the entry before each late gap (`EntryGaps.late`); -1 if there is no entry.
     """
     positions = batches["position"]
     slot = np.searchsorted(entries, positions, "left") - 1  # slot of the previous entry

@@ -90,7 +90,8 @@ def _select_time_slot(links: Links, slot: int) -> Selection:
 def _row_near_end(anatomy: Anatomy) -> int:
     """Returns the row of an indexed batch near the end of the log.
 
-    It is the first of the last three that is less than half of `window_bytes` before the last.
+    Takes the first of the last three indexed batches that is less than half of `window_bytes`
+    before the last one.
     """
     links = anatomy.links
     positions = anatomy.index.entries["position"][links.indexed_slots[-3:]]
@@ -108,7 +109,7 @@ def row_at_byte(anatomy: Anatomy, position: int) -> int:
 def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
     """Returns the selection for a byte of the "log", "index" or "timeindex".
 
-    In an index, this is the slot at that byte, and the batch that the slot points to.
+    In an index, selects the slot at that byte, and the batch that the slot points to.
     """
     slot = byte // offset_index.ENTRY.itemsize
     if kind == "index" and slot < len(anatomy.index.entries):
@@ -122,7 +123,7 @@ def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
 
 
 def window_bytes(anatomy: Anatomy) -> int:
-    """Returns the bytes of .log to show around a batch: about five entries, or forty batches."""
+    """Returns the .log bytes to show at once: about five entries, or without entries 40 batches."""
     median = anatomy.density.gap_median_bytes
     batch = anatomy.counts.median_bytes
     return max(int(median * VISIBLE_ENTRIES) if median else 40 * batch, batch * 3 // 2)

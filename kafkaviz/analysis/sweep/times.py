@@ -1,4 +1,4 @@
-"""Computes the cost of lookups by timestamp that each index.interval.bytes would have had.
+"""Computes what lookups by timestamp would cost with each index.interval.bytes.
 
 A lookup takes the last time entry that is not above the target, and looks up the entry's offset in
 the offset index. From there it reads batch headers until a batch is new enough.
@@ -8,7 +8,7 @@ with old timestamps, get no time entries. A lookup may have to read the headers 
 such records.
 
 The rules are from LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. The cost of reading
-and decompressing one batch is the same for each interval and does not count.
+and decompressing one batch is the same for each interval, so it is left out.
 
 21 bytes per batch stay in memory, because some lookups can be counted only at the segment's end.
 """
@@ -74,9 +74,9 @@ class Columns:
     Attributes:
         sizes: an array of SIZES, one row per batch.
         newest_ms: the largest timestamp up to each batch.
-        targets_ms: the first timestamps of the batches, ascending. Left out are batches without a
-            timestamp, those whose first timestamp compaction has replaced, and those whose first
-            timestamp is above the largest timestamps of all batches.
+        targets_ms: the first timestamps of the batches, ascending. Batches without a timestamp are
+            left out. So are first timestamps that compaction has replaced, and first timestamps
+            above the last value of `newest_ms`.
     """
 
     sizes: np.ndarray
@@ -138,7 +138,7 @@ class GrowingColumn:
 def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
     """Returns the cost of lookups in a segment by the first timestamps of its batches.
 
-    `batch_sweep` is the result of a sweep of the segment in which each batch may get an entry.
+    `batch_sweep` is a sweep of the segment in which any batch may get an entry, not one per append.
     """
     sizes = np.ascontiguousarray(columns.sizes["size_bytes"])
     skipped = []
@@ -164,7 +164,8 @@ def find_answers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns the row and the position of the batch that a lookup of each target finds.
 
-    `newest` is as in Columns, targets ascend, and the first search starts at `row`, `position`.
+    `newest` is `Columns.newest_ms`, and `targets` ascend. The search begins at the batch in row
+    `row`, which begins at byte `position`.
     """
     rows, positions = np.empty((2, len(targets)), np.int64)
     for number in range(len(targets)):

@@ -130,7 +130,7 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
     """Infers segment.bytes, segment.ms and segment.index.bytes from where segments ended.
 
     Each setting comes from the first partition whose segments show it. For segment.index.bytes, the
-    last partition with preallocated indexes decides: an active index keeps its size after a crash.
+    last partition with preallocated indexes decides, as a crash leaves active indexes preallocated.
     """
     values: dict[str, Value] = {}
     for partition, segments in logs:
@@ -386,7 +386,7 @@ def _read_chunks(window: LogWindow, report_share: Callable[[float], None]) -> It
 
 
 def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str) -> None:
-    """Raises a KafkavizError with Kafka's exception if Kafka cannot create a log like this."""
+    """Raises a KafkavizError with Kafka's exception if Kafka cannot create a log with `config`."""
     try:
         UnifiedLog(config, behaviour, now_ms=0)
     except CannotLoad as fault:

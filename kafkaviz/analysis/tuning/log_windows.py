@@ -110,7 +110,8 @@ def choose_windows(logs: Sequence[TunedSegments], most_bytes: int | None) -> lis
     """Returns the parts of the logs (windows) to measure, by topic and in the order of the logs.
 
     A topic gets windows in proportion to its size, and at least one if it has a batch.
-    Each segment is one window if `most_bytes` is None, or if all logs together are not larger.
+    If `most_bytes` is None, or all logs together have at most `most_bytes`, each segment is one
+    window.
     """
     log_bytes = sum_bytes(logs)
     if most_bytes is None or log_bytes <= most_bytes:
@@ -213,7 +214,7 @@ def _batch_start(segment: LogSegment, entries: np.ndarray, position: int) -> int
 
 
 def _batch_stop(segment: LogSegment, start: int, stop: int) -> int:
-    """Returns the end of the last batch that ends at or before `stop`, or else of the first."""
+    """Returns the end of the last batch up to `stop`; if there is none, of the batch at `start`."""
     scan = segment.scan(start, min(stop, segment.log.size_bytes))
     for _ in scan:
         pass

@@ -163,7 +163,7 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
 
 
 def report(snapshot: BrokerSnapshot) -> str:
-    """Returns the directory's report, dated today. It has the findings of an up-to-date catalog."""
+    """Returns the directory's report, dated today. Uses the findings of an up-to-date catalog."""
     from kafkaviz.report import page  # imported late: it loads Plotly's JavaScript
     from kafkaviz.report.subject import gather
 

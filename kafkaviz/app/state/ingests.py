@@ -1,6 +1,6 @@
 """The ingests of this server, one background job per directory.
 
-An ingest starts at the first visit, and again when the catalog is out of date.
+An ingest starts when a directory is first visited, and again when its catalog is out of date.
 """
 
 import os
@@ -32,7 +32,7 @@ def server_ingests() -> "JobRegistry[str, Ingest]":
 
 
 def get_or_start(snapshot: BrokerSnapshot) -> "Ingest | None":
-    """Starts an ingest unless the catalog is up to date. Returns the last ingest, or None."""
+    """Returns the last ingest, or None. Starts one first if the catalog is out of date."""
     directory = snapshot.directory
     if broker_cache.is_fresh(snapshot):
         return server_ingests().get(directory)

@@ -166,7 +166,7 @@ def _has_full_batches(partition: Partition) -> bool:
 
 
 def _segment(partition: Partition) -> Segment:
-    """Returns the segment in the address, else the one with the pinned offset, else the largest."""
+    """Returns the segment in the address, else the one with the offset `pin`, else the largest."""
     text = st.query_params.get(page_state.SEGMENT)
     if text is not None:
         base_offset = page_state.number(text)
@@ -222,7 +222,7 @@ def shell_paths(broker: Broker, between: str = " ") -> str:
 
 
 def directory_text(directory: str) -> str:
-    """Returns a directory as visitors know it, without paths of the cache.
+    """Returns a directory as visitors know it, without paths in kafkaviz's cache.
 
     A tiered view becomes `DIR --tiered STORE`. The local copy of a remote directory becomes the
     remote address. Several log directories are separated by commas, as in log.dirs.

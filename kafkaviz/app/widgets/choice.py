@@ -5,10 +5,10 @@ Streamlit's own binding would write the label into the address. So `draw_bound` 
 control before it is drawn, and writes the word into the address.
 
 - After a link or Back, the address decides. Otherwise the control decides.
-- In a page run that a control or the end of a job (`rerun_page`) started, the control decides,
-  because the address that the browser sends may be older.
-- If a script in the browser writes the address, the page calls only `take_from_address`, and writes
-  with frontend.address.
+- In a page run that a control or the end of a job (`rerun_page`) started, the address from the
+  browser may be older than the control. So the control decides.
+- A page whose address is also written by a script in the browser does not use `bind_to_address`. It
+  calls `take_from_address`, and writes the address with frontend.address.
 
 Streamlit sends a control's state to the browser only in the page run that sets the state. If a
 click interrupts this run, the state may be lost. So each later page run passes the word as the
@@ -131,7 +131,7 @@ def slider(
 ) -> str:
     """Draws a slider with label and value above it. Returns the chosen option.
 
-    For a topic setting, the label also has the name of the broker's setting.
+    If `label` is a topic setting, the page also shows the name of the broker's setting.
     """
     options = list(options)
     word = bind_to_address(key, options, default)

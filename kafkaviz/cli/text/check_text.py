@@ -294,7 +294,7 @@ def _render_failures(health: Health) -> Iterator[str]:
 
 
 def _failure_cause(step: StartupStep) -> tuple[str, ...]:
-    """Returns the same key for steps whose texts differ only in partition and numbers."""
+    """Returns a key. Steps whose texts differ only in partition and numbers have the same key."""
     texts = [str(text or "") for text in (step.error or step.why, step.way_out)]
     if step.partition:
         texts = [text.replace(step.partition, "") for text in texts]

@@ -37,7 +37,7 @@ class SegmentOverview(NamedTuple):
 
 
 def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
-    """Returns the (lightest, darkest) size or time. Ignores the largest 1 % of sizes."""
+    """Returns the (smallest, largest) size or time to shade. Ignores the largest 1 % of sizes."""
     if shade == "Size":
         last_rank = len(anatomy.batches) - 1
         return int(anatomy.counts.sizes[0]), anatomy.counts.size_at(int(0.99 * last_rank))
@@ -142,7 +142,7 @@ def _slots_to(entries: np.ndarray, offset: int) -> int:
 
 
 def build_columns(anatomy: Anatomy, row_slice: Slice) -> dict[str, Columns]:
-    """Returns the columns of three tables: what the ruler shows of a slice.
+    """Returns what the ruler shows of a slice, as the columns of three tables.
 
     The keys are "batch" (batches), "entry" (slots of the .index) and "time" (slots of the
     .timeindex). `Links` in analysis/segment/links.py has the columns that link two tables.
@@ -206,7 +206,7 @@ class RulerView:
     end_position: int  # the end of the last batch
     log_bytes: int
     tail: Tail | None
-    # when a time entry without an offset entry was written; see segment_text.closing_event
+    # the event that added a time entry but no offset entry; see segment_text.closing_event
     closing_event: str
     index: IndexLane
     times: IndexLane

@@ -6,7 +6,7 @@
 
 Requested offsets outside of a log count as lost records. As in Spark's source, they end the query
 unless failOnDataLoss is false. Times are looked up with the indexes (search/by_time.py), as a
-broker on this directory would do. So a wrong index gives both programs the same wrong offset.
+broker on this directory would do. So with a wrong index, both find the same wrong offset.
 If the broker is running or was killed, the newest segment has no complete index. Then the batches
 of this segment are read instead.
 """
@@ -37,8 +37,8 @@ def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> 
     With minPartitions or maxRecordsPerPartition, a partition has several ranges, each for its own
     task.
 
-    Raises a BadOption if an option lacks a partition that is read, or names one that is not read;
-    and DataLoss if named offsets or partitions do not exist.
+    Raises a BadOption if an option lacks a partition that is read, or names one that is not read.
+    Raises DataLoss if an option names an offset or a partition that does not exist.
     """
     partitions = [
         partition for partition in partitions if options.subscription.has(_key(partition))
@@ -84,7 +84,7 @@ def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
     """Returns the offsets to read, both included. An empty range has `least` > `most`.
 
     Raises a BadOption if all records are older than the starting time, or the start is after the
-    end; and DataLoss if an offset is outside of the log.
+    end. Raises DataLoss if a requested offset is outside of the log.
     """
     first = _resolve(partition, options.starting, options)
     end = _resolve(partition, options.ending, options)

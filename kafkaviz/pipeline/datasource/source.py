@@ -11,8 +11,8 @@ broker directory, a partition directory, or an archive; load([DIR, DIR]) reads s
     kafka_time_index    one row per written slot of a .timeindex
 
 Columns and options are in source_schema.py, for kafka_files in consumer_options.py. The options
-topics, partitions, offsets and timestamps skip files and byte ranges. Conditions in WHERE do the
-same if Spark pushes filters down, each only to its own scan of the files (probes.py).
+topics, partitions, offsets and timestamps skip files and byte ranges. Conditions in WHERE also do
+this, if Spark pushes filters down and does not mix up the filters of two scans (probes.py).
 """
 
 import os

@@ -2,8 +2,8 @@
 
 The rows go to Parquet files in the staging folder. Sending the rows through the JVM would take more
 processes and memory than reading the segments. A checked segment is read only by the checks. The
-checks pass the batches to observers, which write the rows and estimate the costs of each
-index.interval.bytes.
+checks pass the batches to observers. These write the rows, and compute what lookups would cost with
+each index.interval.bytes.
 """
 
 from collections.abc import Mapping, Sequence

@@ -84,7 +84,7 @@ class IngestWork:
                 yield startup
 
     def has_new_rows(self, number: int) -> bool:
-        """Returns whether this or a killed run writes the rows; else the old catalog has them."""
+        """Returns whether this run, or a killed run before it, writes the rows of a segment."""
         return self.states[number] in (READ, RESUMED)
 
     def is_resumed(self, number: int) -> bool:
@@ -97,7 +97,7 @@ def find_work(
     checks: IngestChecks | None,
     keep: Callable[[Spans], None] = lambda _spans: None,
 ) -> IngestWork:
-    """Finds the segments that must be read, for rows, for findings or for both.
+    """Finds the segments that must be read for their rows, for their findings, or for both.
 
     Without `stored`, no row of an old catalog is kept. Without `checks`, no findings are made.
     `keep` is called with the row locations of each segment whose rows are kept.

@@ -177,7 +177,7 @@ class SegmentScan:
         return scan.end.position
 
     def stop_early(self, fault: KafkavizError) -> int | None:
-        """Notes a problem of the .log. Returns the byte up to which batches were read."""
+        """Stores an error of the .log as a problem. Returns the byte after the last batch read."""
         self._problems.append(Problem.from_fault(self.segment.with_log().log.path, fault))
         return self._statistics.end_position
 

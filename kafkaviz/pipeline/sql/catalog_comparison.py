@@ -276,7 +276,7 @@ def compare_on_spark(spark: "SparkSession", pair: CatalogPair) -> "DataFrame":
 
 
 def compared_logs(pair: CatalogPair) -> pa.Table:
-    """Matches the current logs of both catalogs, and counts the damages in each log.
+    """Matches the current logs of both catalogs, and counts the findings of damage in each.
 
     Returns one row (`COMPARED_LOGS`) per log. Logs are matched by `match_partitions`, as in a
     comparison of directories. Raises CannotOpen if a catalog has a partition twice, because table
@@ -350,7 +350,7 @@ def _batch_files(side_catalog: Catalog) -> list[str]:
 
 
 def _condition(side_catalog: Catalog, file: str, row: str) -> str:
-    """Returns an SQL condition that is false for batches of renamed directories, or "".
+    """Returns an SQL condition that is false for batches of renamed directories; "" without such.
 
     A deleted topic's directory is renamed to end in -delete. If the topic was created again, the
     rows of both topics have the same topic name in table `batches`, which has no directory column.

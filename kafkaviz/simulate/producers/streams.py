@@ -50,15 +50,15 @@ def chunks(
 ) -> Iterator[AppendChunk]:
     """Yields the batches of a workload in chunks. Ends after 100 years of simulated time.
 
-    A chunk contains only complete appends, and only one phase.
+    A chunk contains complete appends from one phase of the workload.
 
     Args:
         config: only the timestamp type matters.
-        behaviour: only its release matters: since 4.0 each marker raises its producer's epoch
-            (KIP-890).
+        behaviour: only its release matters. Since 4.0, each transaction marker raises its
+            producer's epoch (KIP-890).
         seed: the seed of the random numbers; the workload's if None.
-        payload: whether chunks have bytes. If not, crc is 0; compressed batches are built anyway,
-            for their size.
+        payload: whether chunks have bytes. If not, crc is 0. Batches with a codec are compressed
+            even then, because their sizes are needed.
 
     Raises KafkavizError if the release does not know a codec or batches of magic 2, or a phase
     begins after the 100 years.
@@ -163,9 +163,9 @@ def _fill(
     *,
     write: bool,
 ) -> tuple[int, int, bool, np.ndarray]:
-    """Fills `rows` and `data` with batches. Takes a larger `data` if an append does not fit.
+    """Fills `rows` and `data` with batches. Copies `data` to a larger array if an append needs it.
 
-    Returns the number of rows, the number of bytes, whether the phase is over, and `data`.
+    Returns (number of rows, number of bytes, whether the phase is over, `data` or its copy).
     """
     filled_count = 0
     used_bytes = 0
@@ -198,7 +198,7 @@ def _chunk(rows: np.ndarray, data: np.ndarray, codec_name: str, *, payload: bool
 
 
 def _compress(rows: np.ndarray, data: memoryview, codec_name: str) -> np.ndarray:
-    """Returns all bytes, with the records of data batches compressed; updates the rows' sizes."""
+    """Compresses all but the control batches. Returns all batches; updates the sizes in `rows`."""
     ends = np.cumsum(rows["size_bytes"]).tolist()
     gap = bytes(HEADER_BYTES)
     pieces = []
@@ -322,7 +322,7 @@ def _limit_table(spread: Spread, least: int, most: int) -> np.ndarray:
 
 
 def _headers(headers: tuple[Header, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns a record's headers as bytes, with position and size of each value (HEADER_SPAN)."""
+    """Returns (the bytes of a record's headers, position and size of each value in these bytes)."""
     header_bytes = bytearray()
     spans = []
     for header in headers:

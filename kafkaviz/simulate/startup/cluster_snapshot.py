@@ -65,7 +65,7 @@ def newest(file_names: Iterator[str]) -> str | None:
 
 
 def steps(log: StoredLog, loader: LogLoader) -> Iterator[StartupStep]:
-    """Yields the steps on snapshots, and those that they cause on the log that `loader` loaded."""
+    """Yields what start-up does to the snapshots and, because of them, to the loaded log."""
     files = {file.name: file for file in log.files}
     snapshots = []
     for name in sorted(files):

@@ -111,14 +111,14 @@ class LoadedDirectory:
         return in_memory(name, b"") if name in self.folders else self.get(base, kind)
 
     def open_files(self, base: int, *kinds: str) -> None:
-        """Raises LoadFailed if a folder has the name of one of these files of a segment."""
+        """Raises LoadFailed if Kafka cannot open a segment's file because it is a folder."""
         for kind in kinds:
             name = f"{file_stem(base)}.{kind}"
             if name in self.folders:
                 self.fail_at_folder(name, is_mapped=kind in ("index", "timeindex"))
 
     def fail_at_folder(self, name: str, *, is_mapped: bool = False) -> NoReturn:
-        """Raises LoadFailed for a folder with a file's name; `is_mapped`: memory-mapped."""
+        """Raises LoadFailed for a folder with a file's name. `is_mapped`: Kafka maps the file."""
         path = f"{self.name}/{name}"
         exception = BrokerException("java.nio.file.FileSystemException", f"{path}: Is a directory")
         if is_mapped:
@@ -215,7 +215,7 @@ def leading_number(name: str) -> int | None:
 
 
 def find_size_exception(path: str, size_bytes: int) -> BrokerException | None:
-    """Returns Kafka's exception (3.9.0, 4.3.1) for a .log above MAX_LOG_BYTES, else None."""
+    """Returns Kafka's exception, as in 3.9.0 and 4.3.1, for a .log above MAX_LOG_BYTES, or None."""
     if size_bytes <= MAX_LOG_BYTES:
         return None
     words = (

@@ -64,7 +64,8 @@ class RollClockView:
     first_text: str
     incoming_text: str
     limit_text: str
-    # such as "604 900 000 ms > 604 800 000 ms": the time between the two batches, and `segment_ms`
+    # the time from the first batch to `incoming`, compared with `segment_ms`:
+    # "604 900 000 ms > 604 800 000 ms"
     between: str
     start_ms: float
     end_ms: float
@@ -75,7 +76,7 @@ def _view(
 ) -> RollClockView:
     """Returns the timestamps that decided a roll.
 
-    `batches_ms` has the largest timestamp of each batch in the segment, `incoming` is the header of
+    `batches_ms` has the largest timestamp of each batch in the segment. `incoming` is the header of
     the next segment's first batch.
     """
     first_ms = batches_ms[0]
@@ -103,7 +104,7 @@ def _view(
 
 
 def rows() -> list[tuple[str, str]]:
-    """Returns a row per range of releases: which time a broker compares with segment.ms."""
+    """Returns (range of releases, the time that these brokers compare with segment.ms) rows."""
     return [
         (say(f"roll_clock.release_{name}"), say(f"roll_clock.counts_{name}")) for name in RELEASES
     ]
