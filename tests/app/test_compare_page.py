@@ -75,13 +75,13 @@ def test_a_parted_partition_and_who_leads():
     assert "If b leads, a drops 70 records: 180 to 249" in page_html(page(tp="bids-0", leader="b"))
     html = page_html(page(tp="bids-0", leader="a"))
     assert "If a leads, b drops 40 records: 180 to 219" in html
-    assert "the follower lacks that epoch, truncates its log to 180 and asks again" in html
+    assert "the follower has no such epoch, so it truncates its log to 180 and asks again" in html
 
 
 def test_a_step_of_the_follower_is_in_the_address():
     at = page(tp="bids-0", leader="b", cut="1")
     assert query_value(at, "cut") == "1"
-    assert page_html(at).index('<li class="on">The follower fetches at 250 with epoch 3') > 0
+    assert page_html(at).index('<li class="on">The follower fetches from offset 250 with') > 0
     assert query_value(page(tp="bids-0", leader="b", cut="2"), "cut") is None
 
 

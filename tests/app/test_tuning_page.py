@@ -140,9 +140,10 @@ def test_the_page_opens_with_both_curves_and_the_verdict():
     sizes = slider(at, "segment.index.bytes")
     assert sizes.value == "10 MiB" and (sizes.options[0], sizes.options[-1]) == ("64 B", "64 MiB")
     assert (
-        "Exact: 491 offset and 489 time entries, on disk as in the replay; modelled: times" in text
-    )
-    assert "makes a mean lookup 0.5 µs faster: at most 0.23 % of a fetch" in text
+        "Exact: 491 offset and 489 time entries, both on disk and in a replay of the log; "
+        "times are modelled with preset costs"
+    ) in text
+    assert "makes a lookup 0.5 µs faster on average; that is at most 0.23 % of a fetch" in text
     assert "Keep segment.bytes = 1048576" in text and "Kept beyond retention" in text
     assert "Today 1 MiB, inferred from the rolls" in text
     assert "memory maps once every index is loaded" in text
@@ -241,8 +242,8 @@ def test_the_whole_broker_topic_by_topic():
     assert "topics would gain from an interval of their own" in text
     assert "__cluster_metadata is not changed" in text
     assert not at.code
-    assert "time entries, replayed; modelled: times" in text
-    assert "every batch of the broker once, so topics with many small batches weigh most" in text
+    assert "time entries, from a replay of the log; times are modelled with" in text
+    assert "every batch of the broker, so topics with many small batches count most" in text
     assert "The effect of another segment.index.bytes is computed from the appends" in text
     select_option(at, "Open a topic", "payments-0")
     assert f"Keep 4{T}096" in page_html(at) and at.query_params["tp"] == "payments-0"

@@ -17,7 +17,7 @@ from tests.cli.dumping.running import dumped
 from tests.support.commands import refusal_of, text_of
 
 SEGMENT = f"tickets-any-0/{590:020d}"
-SENTENCE = "; that is newer than Kafka 4.4.0, the newest known, so it is read as that release"
+SENTENCE = "; the files are from a later release than kafkaviz knows, and are read as Kafka 4.4.0"
 SAYS = {
     34: "metadata.version to level 34, new in 4.5",
     99: "metadata.version to level 99, which Kafka 4.4.0 does not know",
@@ -69,7 +69,7 @@ def test_no_command_says_so_of_a_directory_that_is_known(
     command, restarted_4_4, tmp_path, capsys, in_process
 ):
     assert run(command, restarted_4_4, tmp_path / "out") == COMMANDS[command][1]
-    assert "newer than" not in "".join(capsys.readouterr())
+    assert "later release than" not in "".join(capsys.readouterr())
 
 
 @pytest.mark.parametrize("command", ["check", "tune", "report"])
@@ -83,7 +83,7 @@ def test_json_says_it_next_to_the_release(command, newer, tmp_path, capsys):
 
 def test_the_report_says_it(newer, tmp_path):
     run("report", newer[99], tmp_path / "out")
-    assert "that is newer than Kafka 4.4.0" in (tmp_path / "out.html").read_text()
+    assert "a later release than kafkaviz knows" in (tmp_path / "out.html").read_text()
 
 
 def test_a_dump_is_that_of_the_tool_whatever_the_level(newer, restarted_4_4):
@@ -118,7 +118,7 @@ def test_a_version_that_is_no_number_shows_nothing(number, restarted_4_4, tmp_pa
     """It is damage, which the check reports."""
     root = shutil.copytree(restarted_4_4, tmp_path / "kafka")
     (root / "meta.properties").write_text(f"version={number}\nnode.id=1\ncluster.id=made\n")
-    assert "newer than" not in text_of("check", root, status=1)
+    assert "later release than" not in text_of("check", root, status=1)
 
 
 def test_a_level_of_another_feature(restarted_4_4, tmp_path):

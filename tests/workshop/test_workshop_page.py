@@ -135,7 +135,7 @@ def test_the_ceiling_is_tried_on_every_slot():
     right, and is in the address.
     """
     at = choose_piece(page(**RULE_STEP), "else", "slot + 1")
-    assert "Wrong for 7 of 16 targets, among them 6: the ceiling is slot 0" in page_html(at)
+    assert "Wrong for 7 of 16 targets, such as 6, whose ceiling is slot 0" in page_html(at)
     at = choose_piece(at, "if_0", "slot >= 0 and key(slot) = target")
     assert "kv-judged" not in page_html(at) and "given" not in at.query_params
     at = choose_piece(at, "then_0", "slot")

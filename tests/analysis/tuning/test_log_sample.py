@@ -121,7 +121,7 @@ def test_the_answer_says_what_is_estimated(logs: dict[str, Path], capsys):
     assert main(["tune", str(logs["large"]), "--sample", "all", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["sample"]["is_whole"]
     assert main(["tune", str(logs["large"]), "--sample", "4MiB"]) == 0
-    assert "with an unknown error" in " ".join(capsys.readouterr().out.split())
+    assert "their error is unknown" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("size", ["0", "many", "5KB", "-1MiB"])

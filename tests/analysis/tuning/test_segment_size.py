@@ -64,8 +64,8 @@ def test_a_segment_larger_than_what_retention_keeps_gets_smaller():
     # 18 other segments, and 600 MiB in segments of 256 MiB
     assert advice.considered.maps == KnownNumber(2 * (18 + 1 + 2), Basis.MODELLED)
     assert str(describe_segment_reason(advice)) == (
-        "retention asks for 1 GiB per partition, but a segment is deleted whole and ends at 1 GiB: "
-        "a partition keeps up to 100 % more"
+        "retention asks for 1 GiB per partition, but only whole segments are deleted, and they end at "
+        "1 GiB; so a partition keeps up to 100 % more"
     )
     assert str(describe_segment_numbers(advice.today)) == (
         "kept beyond retention: up to 1 GiB (modelled); active, never compacted: 10 MiB (exact); "

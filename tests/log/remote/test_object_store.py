@@ -354,4 +354,4 @@ def test_a_mirror_is_its_users_alone(stored_broker, object_store):
 )
 def test_nothing_is_written_to_a_store(arguments, capsys, object_store, clean):
     assert main([argument.format(clean) for argument in arguments]) == 2
-    assert "is in a store, which is only read" in capsys.readouterr().err
+    assert "is in a store, and kafkaviz only reads stores" in capsys.readouterr().err
