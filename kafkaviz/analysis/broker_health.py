@@ -104,12 +104,12 @@ class Health:
         return counts(self.findings)
 
     def all_shares(self) -> tuple[DiskShare, ...]:
-        """Returns `disk`, and per log directory a DiskShare of the files outside partitions."""
+        """Returns `disk`, plus a DiskShare per log directory for the files outside partitions."""
         return (*self.disk, *disk.directory_shares(self.broker))
 
     @cached_property
     def effective_settings(self) -> Settings:
-        """The value of `settings`. If it is None, the settings in the broker's files."""
+        """The attribute `settings`, or the settings in the broker's files if it is None."""
         return self.settings or open_settings(self.broker, self.assumed_release.release)
 
     def metadata_retention(self) -> MetadataRetention | None:
@@ -291,10 +291,10 @@ def partition_retention(
 
 
 def with_unstored_facts(health: Health) -> Health:
-    """Returns a Health read from a catalog, with the values that a catalog does not store.
+    """Completes a Health that was read from a catalog; returns the complete copy.
 
-    These values are `now_ms`, the last remote offset of tiered logs, and why segments are
-    not uploaded.
+    A catalog does not store `now_ms`, the last remote offset of tiered logs, and the reasons why
+    segments are not uploaded.
     """
     broker = health.broker
     partitions = {
@@ -376,8 +376,8 @@ def _predict_restart(check_plan: CheckPlan) -> Restart | None:
 def fit_to_start(findings: Iterable[Finding], restart: Restart) -> Iterator[Finding]:
     """Yields the findings, adapted to the changes that broker start-up makes to each file.
 
-    A changed finding gets another consequence and next step. For example, an .index has a wrong
-    entry, but start-up rebuilds the index. The user then need not move the file away.
+    A changed finding has another consequence and next step. For example, an .index has a wrong
+    entry, but start-up rebuilds the index. So the user does not have to move the file away.
 
     Leaves out a finding about an unknown file if start-up fails because of this file.
     """
@@ -406,7 +406,10 @@ def fit_to_start(findings: Iterable[Finding], restart: Restart) -> Iterator[Find
 
 
 def _steps_by_file(restart: Restart) -> dict[tuple[str | None, str | None], StartupStep]:
-    """Returns the last change or the failure of each file, by (log directory, file)."""
+    """Returns the step that fails at each file, else the last step that changes the file.
+
+    The keys are (log directory, file).
+    """
     steps: dict[tuple[str | None, str | None], StartupStep] = {}
     for step in restart.steps:
         place = step.log_directory, step.file

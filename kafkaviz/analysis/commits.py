@@ -157,7 +157,7 @@ def read_commits(
 ) -> Commits:
     """Returns the commits of a group. `group=None` means all groups.
 
-    `on_progress` gets a partition directory's name and the share of it read so far, 0 to 1.
+    `on_progress` gets the name of a partition directory, and how much of it was read (0 to 1).
 
     Raises:
         CannotOpen: a directory cannot be read.
@@ -249,9 +249,9 @@ def _add_record(
     fate: CommitFate,
     match: np.void,
 ) -> None:
-    """Adds a record, which `match_keys` found at `match`, to its group.
+    """Adds a record to its group. `match` is the result of `match_keys` for this record.
 
-    `fate` does not say whether a later record replaces this record.
+    `fate` takes no account of later records, which may replace this record.
     """
     if record.type is None or record.key is None or record.problem is not None:
         return

@@ -1,10 +1,10 @@
 """A table of a broker's segments with sums, and the sizes of its topics.
 
 Names and sizes come from the directory listing. `with_entries` reads the numbers of index entries,
-and `with_batches` reads the numbers of batches from a catalog. Until then these are UNKNOWN. A sum
-is unknown if any of its parts is.
+and `with_batches` reads the numbers of batches from a catalog. Until then these numbers are
+UNKNOWN. A sum is unknown if one of its numbers is unknown.
 
-Lookups do not read inactive segments. The mark of an inactive segment says why:
+Lookups do not read inactive segments. The mark of a segment says why it is inactive:
 
 - `.deleted`: Kafka has renamed the files and will soon delete them
 - `-delete`: Kafka has renamed the whole directory and will delete it
@@ -70,8 +70,8 @@ class Sums(NamedTuple):
 
     segments: int
     log_bytes: int
-    length_bytes: int
-    allocated_bytes: int
+    length_bytes: int  # of all files of the segments
+    allocated_bytes: int  # the disk space of these files
     covered_bytes: int  # .log bytes of the segments that are not left out
     offset_entries: int | None
     time_entries: int | None
@@ -124,7 +124,7 @@ class EntryPositions(NamedTuple):
     """The positions of all .index entries, one row per entry, ordered by topic-partition."""
 
     partition: np.ndarray
-    position: np.ndarray  # counted from the first .log of the topic-partition
+    position: np.ndarray  # in bytes, as if all .log files of the topic-partition were one file
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Sums over retention: when the bytes of a log are deleted, and what other limits would change."""
+"""Sums over retention: when the bytes of a log are deleted, with the current or other limits."""
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -49,7 +49,7 @@ def deletion_schedule(log: LogRetention) -> DeletionSchedule:
 
 @dataclass(frozen=True, kw_only=True)
 class RetentionChange:
-    """The .log bytes in each of STATES, with the current and with proposed limits."""
+    """The .log bytes of a group of logs in each of STATES, with the current and proposed limits."""
 
     name: str
     current_bytes: Mapping[str, int]

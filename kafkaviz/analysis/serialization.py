@@ -44,7 +44,7 @@ def encode(value: Any) -> str:
 
 
 def from_plain(value_type: Any, plain: Any) -> Any:
-    """Returns the value of type `value_type` that `to_plain` has converted.
+    """Returns the value that `to_plain` converted to `plain`.
 
     Args:
         value_type: a type as in an annotation, such as `tuple[int, ...]`.
@@ -57,7 +57,7 @@ def from_plain(value_type: Any, plain: Any) -> Any:
 
 @cache
 def _reader(value_type: Any) -> Callable[[Any], Any]:
-    """Returns a function that converts plain JSON to a value of that type.
+    """Returns a function that converts plain JSON to a value of `value_type`.
 
     Cached per type, because a catalog has millions of values.
     """

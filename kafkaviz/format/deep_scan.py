@@ -111,13 +111,14 @@ class DeepScan:
     - It yields arrays of CHECKED_BATCH. `.end` is set after the last one.
     - A bad checksum or a fault in the records is reported, and the scan continues.
     - The scan ends where format.walk.Walk ends, or where the file has become shorter.
-    - Memory holds one chunk, or one batch if that is larger, and its decompressed bytes.
+    - It keeps only one chunk in memory, with its decompressed bytes. A batch that is larger than a
+      chunk is kept alone.
 
     Args:
         read: the same function as for Walk.
         take_faults: called with the faults in the records of each chunk.
         limit_bytes: the largest size of a batch, compressed and decompressed. A larger batch is a
-            fault, but its checksum is checked.
+            fault, and its records are not read.
         reads_records: whether records are decoded. If False, only checksums are checked, and
             `records_read` is the header's record count.
     """
@@ -186,7 +187,7 @@ class DeepScan:
         self.end = WalkEnd(position, REASONS[code])
 
     def _fill(self, position: int, needed_bytes: int) -> None:
-        """Fills the buffer with the bytes from a position on. Reads no byte twice."""
+        """Fills `_buffer` with the bytes of the log from `position` on. Reads no byte twice."""
         tail = self._buffer[:0]
         if self._position <= position:
             tail = self._buffer[position - self._position : self._length]
@@ -453,7 +454,7 @@ def _sum_messages(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) -
 def _read_messages(
     chunk: np.ndarray, chunk_position: int, batches: np.ndarray, limit_bytes: int
 ) -> None:
-    """Checks and reads each batch of magic 0 or 1: one message, or those in a wrapper."""
+    """Checks and reads each batch of magic 0 or 1: a message, or a wrapper with its messages."""
     _sum_messages(chunk, chunk_position, batches)
     for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
         batch = batches[place]

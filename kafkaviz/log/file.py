@@ -90,7 +90,7 @@ def _info(
 
 
 def is_there(path: Path) -> bool:
-    """Returns whether a path exists, even if inaccessible. A link to a missing file does not."""
+    """Returns whether a path exists, even if it is inaccessible. False for a broken link."""
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -138,7 +138,7 @@ def list_folders(directory: Path) -> list[str]:
 
 @contextmanager
 def scan(directory: Path) -> Generator[Iterator[os.DirEntry]]:
-    """Yields the entries of a directory, after checking that this process may read there.
+    """Yields the entries of a directory. First checks that this process may read the directory.
 
     In a confined process, use only the name of an entry, not its path.
     """
@@ -203,9 +203,10 @@ def read_text(path: Path, limit_bytes: int = TEXT_BYTES) -> str:
 
 
 def read_data(path: Path) -> tuple[bytes, int]:
-    """Returns the bytes up to the end of the data on disk, and the file's size. A hole follows.
+    """Returns (bytes up to the last data on disk, size of the file). The rest is a hole.
 
-    Raises CannotOpen if a broker cannot map the file, or the data exceed DATA_LIMIT_BYTES.
+    Raises CannotOpen if the file is too large for a broker to map, or has more than
+    DATA_LIMIT_BYTES of data.
     """
     with open_file(path) as file:
         size = _size(file)

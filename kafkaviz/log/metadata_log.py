@@ -100,7 +100,7 @@ class MetadataImage:
     snapshot: str | None = None  # the name of the file that was loaded first
     # whether the snapshot is complete; if not, its last records may be missing
     has_footer: bool = False
-    # the broker's exception at a record that needs the missing end of the snapshot
+    # the broker's exception, if a record refers to the missing end of the snapshot
     refusal: str | None = None
     end_offset: int = 0  # the offset after the last record that was applied
     problems: list[Problem] = field(default_factory=list)
@@ -123,8 +123,9 @@ class MetadataImage:
 def read_image(broker: Broker, *, has_leaders: bool = False) -> MetadataImage:
     """Returns the state in the broker's metadata log.
 
-    Empty if the directory has no metadata log: the broker uses ZooKeeper, or another log directory
-    has it. `has_leaders` tracks the leader of each partition, which is slower.
+    The result is empty if the directory has no metadata log: the broker uses ZooKeeper, or the
+    metadata log is in another log directory. `has_leaders` tracks the leader of each partition,
+    which is slower.
     """
     try:
         partition = find_partition(broker)
@@ -134,7 +135,10 @@ def read_image(broker: Broker, *, has_leaders: bool = False) -> MetadataImage:
 
 
 def find_partition(broker: Broker) -> Partition | None:
-    """Returns the metadata log, which broker.partitions may lack, or None. Raises KafkavizError."""
+    """Returns the metadata log, even if `broker.partitions` lacks it. None: it does not exist.
+
+    Raises KafkavizError.
+    """
     path = broker.path / DIRECTORY
     if not path.is_dir():
         return None
@@ -226,7 +230,7 @@ class _RecordBudget:
     def spend(self, row: np.void, path: Path) -> None:
         """Subtracts a compressed batch's record count from the records that may still be read.
 
-        Raises CorruptFile if the batch has more records than that. Ignores other batches.
+        Raises CorruptFile if the batch has more records. Ignores batches that are not compressed.
         """
         self._remaining -= int(row["record_count"]) if row["attributes"] & batch.CODEC_MASK else 0
         if self._remaining < 0:
@@ -237,11 +241,12 @@ class _RecordBudget:
 def _batches(
     segment: LogSegment, budget: _RecordBudget, state: MetadataImage
 ) -> Iterator[tuple[Iterator[tuple[int, bytes]], int]]:
-    """Yields (records, end) per batch of a .log or .checkpoint. Stores voters in `state`.
+    """Yields (records, end offset) for each batch of a .log or .checkpoint.
 
-    `records` yields offset and value of each record to apply; `end` is the batch's last offset plus
-    1. A control batch has no records, and end 0. Raises CorruptFile if a checksum is wrong, or no
-    broker writes such a batch.
+    `records` yields (offset, value) of each record to apply. The end offset is the batch's last
+    offset plus 1. For a control batch, `records` is empty and the end offset is 0: its voters are
+    stored in `state`. Raises CorruptFile if a checksum is wrong, or if no broker writes such a
+    batch.
     """
     log = segment.log
     is_small = log.size_bytes <= FEW_BYTES
@@ -268,7 +273,7 @@ def _batches(
 def _apply_control(data: bytes, path: Path, position: int, state: MetadataImage) -> None:
     """Stores the voters in a control batch. Sets `has_footer` if the batch has a snapshot footer.
 
-    KRaftVotersRecord (KIP-853) and the LeaderChangeMessage of each election name voters.
+    The voters are in a KRaftVotersRecord (KIP-853) or in the LeaderChangeMessage of an election.
     """
     try:
         records = batch_records.few_records(data) or [

@@ -77,7 +77,7 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
 
 
 def _with_size_limit(text: str, segment: SegmentRetention) -> str:
-    """Adds that retention.bytes deletes the segment sooner, after so many more bytes."""
+    """Adds the number of new bytes after which retention.bytes deletes the segment sooner."""
     if segment.more_bytes is None or segment.gone_ms is None:
         return text
     return say("retention.or_sooner", until=text, size=format_bytes(segment.more_bytes))

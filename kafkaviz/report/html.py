@@ -83,7 +83,7 @@ def _cell(value: object, kind: str) -> Html:
 
 
 def details(summary: str, *children: object) -> Html:
-    """Returns an element whose content appears at a click on `summary`. In print, it is shown."""
+    """Returns an element whose content appears at a click on `summary`, and always in print."""
     return tag("details", tag("summary", summary), *children)
 
 

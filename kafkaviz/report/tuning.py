@@ -19,7 +19,7 @@ TOPICS = 400
 
 
 def section(subject: Subject) -> ReportSection:
-    """Returns the section on index.interval.bytes. If nothing can be tuned, it says why."""
+    """Returns the section on index.interval.bytes. The section says why if nothing can be tuned."""
     heading = say("report.tuning_heading")
     if subject.tuning is None:
         why = note(say("report.nothing_told", why=subject.untuned_reason))

@@ -11,7 +11,7 @@ from kafkaviz.versions import Release
 
 
 def _default(name: str, release: Release = config_def.ANY) -> Any:
-    """Returns Kafka's default of a setting; without `release`, that of the first releases."""
+    """Returns the default of a setting in `release`. Without `release`: in the first releases."""
     return config_def.TOPIC_SETTINGS[name].default(release)
 
 
@@ -21,8 +21,8 @@ class IndexConfig:
 
     index_interval_bytes: int = _default("index.interval.bytes")  # .log bytes between entries
     segment_index_bytes: int = _default("segment.index.bytes")  # size of each index file
-    # False if a setting is unknown and its field holds a substitute; the size of a rebuilt index is
-    # then unknown too
+    # False if one of the two settings is unknown and its field has another value; the size of a
+    # rebuilt index is then unknown too
     is_known: bool = field(default=True, kw_only=True)
 
     @property
@@ -104,8 +104,8 @@ class ReleaseBehaviour:
     checks_indexes: bool
     # the indexes of a finished .swap segment are renamed with it, not deleted and rebuilt
     swaps_indexes: bool
-    # closing any segment writes its last time entry and trims its indexes; later releases do so
-    # at a clean shutdown, only for the active segment
+    # closing a segment writes its last time entry and trims its indexes; later releases do so only
+    # for the active segment, at a clean shutdown
     close_trims: bool
 
 

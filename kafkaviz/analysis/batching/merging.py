@@ -94,7 +94,8 @@ class Merging:
     Do not compare them with the original log, because its compression level is unknown.
 
     Attributes:
-        windows: the number of windows that were written. The sample has more if time ran out.
+        windows: the number of windows that were written. If time ran out, the sample has more
+            windows.
         stored_bytes: the size of these windows' batches in the original log.
     """
 
@@ -104,7 +105,7 @@ class Merging:
     stored_bytes: int
 
     def at(self, linger_ms: int, batch_bytes: int) -> Merge:
-        """Returns the result for two settings. Raises KeyError if they were not tried."""
+        """Returns the result for this pair. Raises KeyError if the pair was not measured."""
         for merge in self.merges:
             if (merge.linger_ms, merge.batch_bytes) == (linger_ms, batch_bytes):
                 return merge
@@ -233,7 +234,8 @@ def merge_batches(
 def delay_ms(sample: RecordSample) -> int:
     """Returns how much later than usual a producer may send a batch, in ms.
 
-    It is the 99th percentile of the time from a batch's first to its last record, minus the median.
+    Each batch has a time from its first to its last record. The result is the 99th percentile of
+    these times minus their median.
     """
     batches = sample.batches
     is_read = batches["end_record"] > batches["first_record"]
@@ -463,7 +465,10 @@ class _SampleWriter:
         self._written: list[tuple[np.ndarray, MergedBatches]] = []
 
     def write_today(self, seconds: float) -> MergedBatches:
-        """Writes parts of the sample in today's batches until time is up. Drops the other parts."""
+        """Writes window after window in today's batches until time is up. Drops the other windows.
+
+        Writes at least one window.
+        """
         windows = np.unique(self.sample.batches["window"][self.sample.records["batch"]])
         numbers = today_numbers(self.sample)
         start = time.monotonic()
@@ -481,7 +486,10 @@ class _SampleWriter:
         return self._keep(today_numbers(self.sample), written_rows)
 
     def write(self, numbers: np.ndarray) -> MergedBatches:
-        """Writes the sample in the batches that `numbers` gives, or returns their cached sizes."""
+        """Writes the sample, and returns its sizes. `numbers` has each record's new batch number.
+
+        If the same numbers were written before, returns the sizes from that time.
+        """
         for written_numbers, merged in self._written:
             if np.array_equal(written_numbers, numbers):
                 return merged

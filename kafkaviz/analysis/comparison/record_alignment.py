@@ -44,17 +44,18 @@ UNCOVERED_FIELDS = ("base_offset", "last_offset", "leader_epoch")  # not covered
 
 
 class RecordAlignment:
-    """The result of comparing two logs. Pairs and lists have one value per side.
+    """The result of comparing two logs, called sides. Pairs and lists have one value per side.
 
     Attributes:
-        only_in: the records that the other side lacks.
+        only_in: the offsets of the records that only this side has.
         different: offsets that both sides have, with different content or leader epochs.
-        unreadable: offsets that cannot be read on one of the sides.
+        unreadable: offsets that cannot be read on at least one side.
         diverged: the number of offsets in `different` with different leader epochs.
         altered: the number of offsets in `different` with equal leader epochs, in sound batches.
-        leader_epochs_there: the leader epochs at `first_divergent_offset`.
-        damaged_batches: the number of batches with a wrong checksum or unreadable records.
-        lag_bytes: the size of the batches after the end of the other side.
+        leader_epochs_there: each side's leader epoch at `first_divergent_offset`.
+        damaged_batches: the number of batches with a wrong checksum or unreadable records, plus
+            the number of unreadable ranges.
+        lag_bytes: the size of this side's batches after the end of the other side.
         end_offsets: the offset after the last batch that was read.
     """
 
@@ -82,7 +83,7 @@ class RecordAlignment:
         self.differences += differences[: max(0, room)]
 
     def set_end(self, side: int, stream: BatchStream) -> None:
-        """Stores a side's log end, newest timestamp and tail. All batches must have been taken."""
+        """Stores a side's log end, newest timestamp and tail. Call it after the last batch."""
         self.end_offsets[side] = stream.next_offset
         self.newest_ms[side] = stream.max_timestamp_ms
         self.tails[side] = stream.tail
@@ -110,7 +111,11 @@ class RecordAlignment:
 def segment_groups(
     a: Sequence[LogSegment], b: Sequence[LogSegment]
 ) -> Iterator[tuple[int, Sequence[LogSegment], Sequence[LogSegment]]]:
-    """Yields the segments of both logs, grouped at base offsets that both have: (start, a, b)."""
+    """Yields (base offset, segments of a, segments of b) for each group of segments.
+
+    A new group begins at each base offset that both logs have. Segments before the first such
+    offset form a group at 0.
+    """
     common = sorted({segment.base_offset for segment in a} & {segment.base_offset for segment in b})
     places = [(0, 0)]
     bases = [[segment.base_offset for segment in segments] for segments in (a, b)]
@@ -122,7 +127,7 @@ def segment_groups(
 
 
 def align(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> RecordAlignment:
-    """Compares the live segments of two logs.
+    """Compares two logs, each given by its segments.
 
     Raises CannotOpen if a .log cannot be read.
     """
@@ -155,7 +160,8 @@ def _stream(part: Sequence[LogSegment], segments: Sequence[LogSegment], start: i
 class _OpenBatch:
     """A batch whose records are matched by offset. It can be used after its .log is closed.
 
-    `offsets` has the records that were not taken yet. `data` is empty above LIMIT_BYTES.
+    `offsets` has the offsets that were not matched yet. If the batch is larger than LIMIT_BYTES,
+    `data` is empty.
     """
 
     def __init__(self, stream: BatchStream) -> None:
@@ -219,7 +225,10 @@ class _Alignment:
                 self._result.set_end(side, stream)
 
     def _pass_unreadable(self) -> bool:
-        """Skips an unreadable range, or the other side's batches in it; returns whether it did."""
+        """Skips an unreadable range of one log, or the batches of the other log in such a range.
+
+        Returns whether anything was skipped.
+        """
         for side, stream in enumerate(self._streams):
             hidden = stream.unreadable
             if hidden is None:
@@ -242,7 +251,10 @@ class _Alignment:
         return False
 
     def _describe_hole(self, hidden: UnreadableRange, side: int) -> list[ByteDifference]:
-        """Describes an unreadable range, compared with a batch of the other log at its position."""
+        """Describes an unreadable range of the log `side`.
+
+        If the other log has a batch at the same position, also describes how the bytes differ.
+        """
         location = FileLocation(hidden.segment.log.name, hidden.position, hidden.size_bytes)
         crcs = one_sided(side, value=False)
         hole = ByteDifference(one_sided(side, location), "hole", (None, None), hidden.first, crcs)
@@ -294,8 +306,8 @@ class _Alignment:
         """Takes a batch from each side if only damage made their offsets differ.
 
         Otherwise takes nothing and returns False. The two batches must have the same size, and be
-        followed by equal batches. One must have a wrong checksum, or all fields that the checksum
-        covers must be equal.
+        followed by equal batches. Also, at least one has a wrong checksum, or the batches differ
+        only in header fields that the checksum does not cover.
         """
         a, b = (stream.rows[0] for stream in self._streams)
         if a["size_bytes"] != b["size_bytes"] or not self._is_followed_alike():
@@ -382,7 +394,7 @@ class _Alignment:
         return batch
 
     def _match_records(self) -> None:
-        """Compares records up to the first offset at which a batch ends on both sides."""
+        """Compares the records of overlapping batches, until the next batches do not overlap."""
         first_batches = self._open(0), self._open(1)
         self._describe(*first_batches)
         batches: list[_OpenBatch | None] = list(first_batches)

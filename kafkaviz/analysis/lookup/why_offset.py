@@ -89,8 +89,8 @@ def explain_offset(
 ) -> OffsetExplanation:
     """Explains the result of a lookup by timestamp.
 
-    `batches` takes a segment's base offset, and returns None to skip the segment. `records` takes
-    the base offset and a batch's position.
+    `batches` is called with a segment's base offset, and returns None to skip the segment.
+    `records` is called with a segment's base offset and the position of a batch in its .log.
     """
     target_ms = cast(int, result.timestamp_ms)
     bases = [segment_view.base_offset for segment_view in log.segments]
@@ -169,7 +169,7 @@ def _closest(
 def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]]:
     """Returns the batches in a segment whose times are nearest to the target, the nearest first.
 
-    Each is (distance of its times from the target in ms, base offset of the segment, position).
+    Each tuple is (distance from the target in ms, base offset of the segment, batch's position).
     """
     batches = cast(BatchTable, segment.batches)
     blocks = batches.blocks

@@ -13,7 +13,7 @@ The key of an entry is the last offset of its batch. So the lookup of an indexed
 starts at the previous entry, unless the batch has only one record. The rules are those in
 LogSegment.append of Kafka 2.0 to 4.3.1. Full indexes are not considered.
 
-Sweeps of segments can be added: parts(a) + parts(b) equals parts([a, b]).
+The results for two segments can be added: parts(a) + parts(b) equals parts([a, b]).
 """
 
 from kafkaviz.analysis.sweep.sums import (

@@ -1,6 +1,6 @@
 """The newest records in __transaction_state, in which the transaction coordinator keeps its state.
 
-A transaction without a marker either still runs, or hangs. The coordinator's records tell:
+A transaction without a marker either still runs, or hangs. The coordinator's records show which:
 
     tx-payments-2   producer 4   Ongoing since 09:29:45, timeout 50 min   it runs until 10:19:45
     tx-payments-3   producer 5   CompleteAbort                            it hangs if still open
@@ -59,8 +59,8 @@ def judge(
 ) -> Hold:
     """Returns whether an open transaction hangs, and when its coordinator will abort it.
 
-    `partition` is a name, such as "payments-0". `states` are from `read_states`. The newest time
-    in the opened files (`newest_ms`) is the present.
+    `partition` is a name, such as "payments-0". `states` are from `read_states`. `newest_ms`, the
+    newest time in the opened files, counts as the present.
     """
     open_ms = None
     if transaction.start_ms is not None and transaction.begins_before_log is False:
@@ -85,7 +85,10 @@ def judge(
 
 
 def _logs(broker: Broker) -> Iterator[Partition]:
-    """Yields the broker's partitions, or the __transaction_state partitions next to a lone one."""
+    """Yields the broker's partitions.
+
+    If a lone partition was opened, yields the __transaction_state partitions next to it instead.
+    """
     if not broker.is_lone:
         yield from broker.partitions
         return
@@ -96,7 +99,7 @@ def _logs(broker: Broker) -> Iterator[Partition]:
 
 
 def read_states(broker: Broker) -> dict[int, CoordinatorState] | None:
-    """Returns the newest state of each producer, by id; None without __transaction_state.
+    """Returns the newest state of each producer, by producer id; None without __transaction_state.
 
     Reads at most MAX_BYTES, and a damaged segment only up to the first fault.
     """

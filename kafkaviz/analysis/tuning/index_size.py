@@ -122,7 +122,8 @@ def log_round(
 def log_rounds(source: TuningSource) -> tuple[LogRound, ...]:
     """Returns a `LogRound` for each log with a batch.
 
-    If only parts of the logs were measured, the rounds together have as many bytes as these parts.
+    If only parts of the logs were measured, all rounds together have about as many bytes as these
+    parts.
     """
     logs = source.total.logs or ()
     sample = source.total.sample
@@ -173,8 +174,8 @@ def _close_segments(
     """Fills `segments`, and returns how many were closed; -1 if Kafka throws at an append.
 
     Args:
-        scans: one row, which keeps the state of the scan from one lookup to the next. A lookup that
-            starts at the same index entry as the lookup before reads only the headers that follow.
+        scans: one row with the state of the last scan. If the next lookup starts at the same index
+            entry, it continues this scan instead of reading the same headers again.
         segments: rows to fill, all zero.
     """
     limit = settings[0]
@@ -296,7 +297,7 @@ class IndexSearchCost:
 
 @lru_cache(maxsize=1024)
 def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
-    """Returns the cost of a search in an offset index with so many entries.
+    """Returns the cost of a search in an offset index with this number of entries.
 
     Means are exact up to 2^18 entries. Each further doubling is assumed to add a probe and a page.
     """
@@ -419,7 +420,10 @@ class SafeIndexSize:
 def safe_index_size(
     rounds: Sequence[LogRound], config: LogConfig, outcomes: Sequence[IndexSizeOutcome]
 ) -> SafeIndexSize:
-    """Returns the smallest safe index size, to the byte; `sweep_index_sizes` gives `outcomes`."""
+    """Returns the smallest safe index size, exact to the byte.
+
+    `outcomes` come from `sweep_index_sizes`.
+    """
     interval_bytes = config.index_interval_bytes
     full = [outcome for outcome in outcomes if outcome.is_index_full]
     if not full:

@@ -29,7 +29,7 @@ def tuning_object(
 ) -> dict:
     """Returns the complete result.
 
-    `answers` and `batching` are by the name of the case, `total` is for all cases together.
+    `answers` and `batching` have one value per case, by name. `total` is for all cases together.
     """
     case = source.total
     topics = ranking.rank_topics(source, answers, batching or {})

@@ -41,8 +41,8 @@ MIN_GAIN_US = 50.0  # a smaller interval must save the p99 lookup this, or a sma
 def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts) -> list[int]:
     """Returns the intervals that may be proposed: powers of two, and today's interval.
 
-    Intervals above `upper_bounds` are left out. With any interval below the size of the smallest
-    batch, every batch has an index entry. So only the largest of these intervals is returned.
+    Intervals above `upper_bounds` are left out. Every power of two below the size of the smallest
+    batch has the same effect: each batch gets an index entry. Only the largest one is returned.
     """
     least = measurement.parts.least_batch_bytes or 0
     most = min(upper_bounds(measurement, today, costs).values(), default=float("inf"))
@@ -166,7 +166,7 @@ class Recommendation:
 
     verdict: TuningVerdict
     value: int  # the recommended interval; today's if the verdict is keep
-    considered_bytes: int  # the best interval within the limits, even if not worth a change
+    considered_bytes: int  # the best interval, even if the gain is too small for a change
     reasons: tuple[Reason, ...]
     not_fixed: tuple[Reason, ...]
     gain: Gain
@@ -221,7 +221,10 @@ def recommend(
 def _best(
     choices: Sequence[IntervalCost], current: IntervalCost, budgets: Budgets, *, is_bound: bool
 ) -> IntervalCost:
-    """Returns the largest interval within every budget, else the one that exceeds a budget least.
+    """Returns the largest interval that meets every budget.
+
+    If no interval meets all budgets, returns the interval whose largest excess over a budget is
+    smallest.
 
     If only the index size has a budget, returns the smallest interval within this budget. Without
     a budget, returns today's interval, unless the storage limits the interval (`is_bound`).

@@ -88,7 +88,9 @@ def open_workload(target: str, version: str | None, overrides: dict[str, str]) -
 
 
 def _segment_rows(plan: SimulationPlan) -> Iterator[tuple[int, np.ndarray]]:
-    """Yields each segment's number with batches that the plan writes to it (appends.INCOMING).
+    """Yields (segment number, batches) for all batches that a plan writes, in order.
+
+    The batches are an array of appends.INCOMING. One segment may be yielded in several parts.
 
     Raises:
         KafkavizError: Kafka would throw at an append. The message has Kafka's exception.
@@ -139,8 +141,8 @@ def open_source(
 def _split_topic(path: Path) -> tuple[Path, str | None]:
     """Splits a path such as BROKER/TOPIC: returns the broker directory and the topic.
 
-    For any other path, returns the path and None. For a path inside an archive, returns the path
-    of the unpacked file and None.
+    For any other path, returns (path, None). If such a path is inside an archive, it becomes the
+    path of the unpacked file.
     """
     path = file.absolute_path(path)
     try:

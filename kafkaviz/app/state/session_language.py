@@ -23,7 +23,7 @@ _thread_language: ContextVar[tuple[object, str]] = ContextVar("thread_language",
 
 
 def language() -> str:
-    """Returns the session's language code. Outside a run: the code that `keep_language` set."""
+    """Returns the session's language code; outside a page run, the code from `keep_language`."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return _later_language.get()
@@ -44,9 +44,9 @@ def sync_address() -> None:
 
 
 def keep_language(make: Callable[[], Content]) -> Callable[[], Content]:
-    """Returns a function that calls `make` in the language that is current now.
+    """Returns a function that calls `make` in the session's current language.
 
-    Downloads that are made on click run outside a page run, where no language is set.
+    A download that is made on click runs outside a page run, where the session is unknown.
     """
     code = language()
 
@@ -70,8 +70,8 @@ def render_switch() -> None:
 def _switch(code: str) -> None:
     """Sets the language, and sets the state of every control again.
 
-    The browser keeps the label of a select box, not the option. The label changes only if the value
-    is set in the page run that changes the language.
+    A select box is kept in the browser by its label, not by its option. The label gets the new
+    language only if the value is set in the same page run.
     """
     set_language(code)
     for key, value in st.session_state.items():

@@ -53,7 +53,7 @@ def join_tiered(path: Path, store: Path | None) -> Path:
 
 
 def join_tiered_paths(paths: Sequence[Path], store: Path | None) -> Sequence[Path]:
-    """Returns `paths`; with a store, the result of `join_tiered` for the only path.
+    """Returns `paths`. If there is a store, returns one path, from `join_tiered`.
 
     Raises CannotOpen if there is a store and more than one path.
     """
@@ -116,7 +116,8 @@ def add_log_dirs_option(parser: argparse.ArgumentParser) -> None:
 def check_destination(out: Path, inspected: Iterable[Path]) -> Path:
     """Returns the resolved path of the file to write.
 
-    Raises CannotOpen if it would be in an `inspected` directory or in another one of Kafka's.
+    Raises CannotOpen if the file would be in one of the `inspected` directories, or in any other
+    broker or partition directory.
     """
     from kafkaviz.errors import CannotOpen, translate_os_errors
     from kafkaviz.format import names

@@ -1,4 +1,4 @@
-"""A dump as JSON lines, one object per line. Skips damage that ends Kafka's tool."""
+"""A dump as JSON lines, one object per line. It continues after damage, unlike Kafka's tool."""
 
 from base64 import b64encode
 from collections.abc import Iterable
@@ -195,9 +195,9 @@ class _JsonDump:
                 position = self._print_range(log, position, stop)
 
     def _print_range(self, log: RecordsFile, start: int, stop: int) -> int | None:
-        """Prints the batches from `start` to the next unreadable range, and this range.
+        """Prints the batches from `start` to the next unreadable range, and a line for the range.
 
-        Returns its end; None if no range was printed, or if the end is `stop` or later.
+        Returns the end of the range, or None if there is nothing left to print before `stop`.
         """
         batches = log.batches(start, stop)
         for chunk in batches:
@@ -230,7 +230,10 @@ class _JsonDump:
         return None
 
     def _print_unread_range(self, unread_range: UnreadRange, text: str, stop: int) -> int | None:
-        """Prints an unreadable range. Returns its end; None if the end is `stop` or later."""
+        """Prints a line for an unreadable range.
+
+        Returns the end of the range, or None if the end is `stop` or later.
+        """
         start = unread_range.start
         self._print_problem("batch-bad-length", start, unread_range.stop - start, text)
         return unread_range.stop if unread_range.stop < stop else None
@@ -334,8 +337,8 @@ def _base64(data: bytes | None) -> str | None:
 def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the base offset of each batch, and whether the offset is known.
 
-    A compressed wrapper (magic 0 and 1) has the offset of its first message. The offset is unknown
-    if the wrapper has no readable message.
+    The base offset of a compressed wrapper (magic 0 and 1) is the offset of its first message. It
+    is unknown if the wrapper has no readable message.
     """
     offsets = batches["base_offset"].copy()
     is_present = np.ones(len(batches), np.bool_)

@@ -261,7 +261,7 @@ def _describe_absence(lookup: Lookup) -> str:
 
 
 def _describe_late_timestamp(lookup: Lookup) -> str:
-    """Returns the answer "none" with the reason; without it for earliest, latest and max."""
+    """Returns the answer "none" with its reason. For earliest, latest and max, it has no reason."""
     if all(choice.reason is SegmentReason.TOO_OLD for choice in lookup.choices) and lookup.choices:
         largest_ms = max(choice.largest_ms for choice in lookup.choices)
         return say("cli_lookup.none_so_late", ms=largest_ms)

@@ -47,7 +47,7 @@ def render_segment(segment: SimulatedSegment) -> str:
 
 
 def render_comparison(source: ReplaySource | None, simulated: Simulated) -> Iterator[str]:
-    """Yields how the indexes of a replay differ from the indexes of the copied log."""
+    """Yields lines on how the indexes of a replay differ from the indexes of the copied log."""
     if source is None:
         return
     unread_parts = replay_stream.find_unread(source.log)

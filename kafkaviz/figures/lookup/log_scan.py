@@ -51,7 +51,7 @@ class ScanView:
     end_position: int  # the size of the .log
 
     def count_reads(self, read_count: int) -> tuple[int, int]:
-        """Counts the first `read_count` reads: (reads of 17 bytes, reads of a whole header)."""
+        """Returns (reads of 17 bytes, reads of a whole header) in the first `read_count` reads."""
         reads = self.scan.reads[:read_count]
         starts = [read for read in reads if read.part is ReadPart.START]
         headers = [

@@ -467,7 +467,7 @@ def base_payload(stepper: StepperView, context: LookupContext, key: str) -> dict
 
 
 def _base_step(stepper: StepperView) -> LookupStep:
-    """Returns the step before the first probe: the choice of a segment, or a step without text."""
+    """Returns the step before the first probe. It chooses the segment, or else has no text."""
     first_step = stepper.steps[0]
     if first_step.phase == "segment":
         return first_step

@@ -43,7 +43,7 @@ class GrowthLane(NamedTuple):
     slots: tuple[int, ...]  # the slots that are read, in order
     pages: tuple[int, ...]
     pages_before: tuple[int, ...]
-    moves: tuple[tuple[int, int], ...]  # (page before, page now) per probe; equal ones only once
+    moves: tuple[tuple[int, int], ...]  # (page before, page now) of each probe, without repeats
     waits: tuple[PageWait, ...]
     hot: tuple[int, ...]  # the pages in memory after the search, without those in `waits`
     hot_before: tuple[int, ...]

@@ -79,11 +79,11 @@ class TransactionLanesView:
     # the offsets that read_committed gets, skips or waits for; empty if unknown
     runs: tuple[OffsetRun, ...]
     segment_offset: int
-    first_offset: int  # the start of the range, after old transactions that are left out
+    first_offset: int  # the start of the range; old transactions before it may be left out
     end_offset: int  # the end of the range, exclusive
     stable_offset: int | None  # the last stable offset; None if it is after the range, or unknown
-    # the base offset of the segment with the last stable offset; None: it is the drawn segment, or
-    # the last stable offset is unknown or the log end offset
+    # the base offset of the segment with the last stable offset; None if that is the drawn segment,
+    # if the last stable offset is the log end offset, or if it is unknown
     stop_segment: int | None
     transactions: tuple[Transaction, ...]  # the drawn ones, the newest first
 
@@ -293,7 +293,7 @@ def _took(transaction: Transaction) -> str:
 
 
 def rows(lanes_view: TransactionLanesView) -> list[tuple[str, ...]]:
-    """Returns the drawn transactions as rows of `HEADS`, the highest first offset at the top."""
+    """Returns the drawn transactions as rows of `HEADS`, by first offset in descending order."""
     newest_first = sorted(lanes_view.transactions, key=lambda each: each.first_offset, reverse=True)
     return [
         (
@@ -383,7 +383,7 @@ def _bar_trace(lanes_view: TransactionLanesView, outcome: Outcome, colours: dict
 def _bars(
     name: str, spans: Sequence[tuple[int, int, int]], marker: dict, hover_texts: list[str]
 ) -> dict:
-    """Draws a bar for each span, which is a row, a first offset and a number of offsets."""
+    """Draws a bar for each span: (row, first offset, number of offsets)."""
     return {
         "type": "bar",
         "orientation": "h",
@@ -415,7 +415,7 @@ def _open_ends(lanes_view: TransactionLanesView, colours: dict[str, str]) -> Ite
 
 
 def _gap_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> dict:
-    """Separates the bars of one producer's transactions if no offset is between them."""
+    """Draws a gap between two transactions of one producer if no offset is between them."""
     places = []
     for row, lane in enumerate(lanes_view.lanes):
         ends = {bar.end_offset + 1 for bar in lane.bars}

@@ -116,7 +116,7 @@ def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -
 
 
 def unpacked_root(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """Returns the directory that a path leads to. Unpacks an archive, but makes no view."""
+    """Like `unpack_if_archive`, but makes no view of a folder with remote segments."""
     path = locate(path, on_progress)
     with file.translate_os_errors(path):
         mode = path.stat().st_mode
@@ -159,11 +159,11 @@ def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
 
 
 def refresh(path: Path) -> None:
-    """Lists a remote path again if its listing has expired.
+    """Lists a remote path again if its listing has expired. Raises CannotOpen if that fails.
 
-    For a path in an archive, lists the archive. For a partition in a store of remote segments,
-    lists the store, because no object has the partition's address (s3://bucket/STORE/orders-0).
-    Raises CannotOpen if the path cannot be listed.
+    - For a path in an archive, lists the archive instead.
+    - For a partition in a store of remote segments, lists the store instead, because no object has
+      the partition's address (s3://bucket/STORE/orders-0).
     """
     if not address.is_mirrored(path):
         return
@@ -363,7 +363,7 @@ class _TimedFile(io.FileIO):
             super().__init__(path, opener=open_nonblocking)
 
     def readinto(self, buffer: Any) -> int | None:
-        """Ends at the archive's size: in a remote archive's local file, other data follow."""
+        """Reads up to the archive's size. A remote archive's local file has other data after it."""
         self._budget.check_time()
         remaining = max(0, self._size_bytes - self.tell())
         return super().readinto(memoryview(buffer)[:remaining])
@@ -421,10 +421,10 @@ class _XzReader(io.RawIOBase):
 
 
 class _GzipSource:
-    """The packed bytes of a .gz for gzip.GzipFile, with a limit on reads of one byte.
+    """The packed bytes of a .gz for gzip.GzipFile. Limits the number of one-byte reads.
 
-    GzipFile reads a name in a header, and zeros at the end, byte by byte. This takes a minute for
-    200 MB.
+    GzipFile reads a name in a header, and zeros at the end, byte by byte. 200 MB of them would take
+    a minute.
     """
 
     def __init__(self, source: IO[bytes]) -> None:

@@ -1,7 +1,7 @@
 """The members of an archive, the limits for unpacking them, and the reader of .zip files.
 
 The limits apply to bytes, headers, files and time (docs/serve.md). Skipped members, headers, holes
-and bytes after the end count too, because a few KB can ask for an endless amount of each.
+and bytes after the end count too, because a few packed KB can expand to any amount of them.
 """
 
 import io
@@ -118,9 +118,9 @@ ZIP_UNIX = 3
 
 
 class _BoundedReader(io.BufferedReader):
-    """A file that raises BadArchive if more than DIRECTORY_BYTES are read at once.
+    """A file that raises BadArchive if a caller asks for more than DIRECTORY_BYTES at once.
 
-    zipfile reads the directory of a .zip at once. Only a broken .zip has a longer directory.
+    zipfile asks for the whole directory of a .zip at once. Only a broken .zip exceeds the limit.
     """
 
     def read(self, size: int | None = -1) -> bytes:
@@ -130,7 +130,10 @@ class _BoundedReader(io.BufferedReader):
 
 
 def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Yields files and folders with content, not links. Raises ValueError or zipfile's errors."""
+    """Yields folders, and files with their content. Skips links.
+
+    Raises ValueError or zipfile's errors.
+    """
     with _BoundedReader(raw) as source, zipfile.ZipFile(source) as archive:
         entries = archive.infolist()
         budget.add_headers(len(entries))

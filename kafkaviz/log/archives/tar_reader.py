@@ -90,17 +90,20 @@ class TarStream:
 
 @dataclass
 class _MemberNotes:
-    """The contents of the headers that precede a member and describe it."""
+    """The contents of the extra headers before a member, which describe the member."""
 
     long_name: bytes | None = None
     fields: dict[str, str] = field(default_factory=dict)
-    # the ranges of a sparse file in GNU's first pax format, two records each
+    # (offset, length) of a sparse file's ranges, from two records each (GNU's first pax format)
     chunks: list[tuple[int, int]] = field(default_factory=list)
     is_begun: bool = False
 
 
 def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Yields files and folders with their content, not links or devices. Raises ValueError."""
+    """Yields folders, and files with their content. Skips links and devices.
+
+    Raises ValueError.
+    """
     stream = TarStream(source, budget)
     global_fields = {}
     notes = _MemberNotes()
@@ -155,8 +158,8 @@ def _cut(position: int) -> BadArchive:
 def _has_valid_checksum(block: bytes) -> bool:
     """Returns whether the checksum of a header, the sum of its bytes, is right.
 
-    The bytes of the checksum itself count as blanks. The sum of signed bytes is right too, because
-    old archives have it.
+    The bytes of the checksum itself count as blanks. The sum may also be of signed bytes, as in old
+    archives.
     """
     text = block[148:156].partition(b"\0")[0].strip()
     if not re.fullmatch(rb"[0-7]+", text):
@@ -210,7 +213,10 @@ def _add_notes(notes: _MemberNotes, block: bytes) -> None:
 def _member(
     stream: TarStream, block: bytes, kind: bytes, size: int, notes: _MemberNotes
 ) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Yields the file or folder of a header, if any. Moves the stream to the next header."""
+    """Yields the member that a header describes, if it is a file or a folder.
+
+    Moves the stream to the next header.
+    """
     if kind not in TYPES:
         position = stream.position - BLOCK_BYTES
         raise BadArchive(message("archive.unknown_type", type=repr(kind), position=position))

@@ -81,7 +81,10 @@ class RemotePath:
 
 
 def parse(text: str) -> RemotePath | None:
-    """Returns the remote path that a text names, or None. Raises CannotOpen if it is unusable."""
+    """Returns the remote path of an address. None: `text` is not a remote address.
+
+    Raises CannotOpen if the address cannot be used.
+    """
     match = _ADDRESS.fullmatch(text)
     if match is None:
         return None
@@ -134,12 +137,12 @@ def views_root() -> str:
 
 
 def may_hold_mirrored(directory: Path) -> bool:
-    """Returns whether a directory is in a mirror, or in a view that may link to one."""
+    """Returns whether a directory is in a mirror, or in a view, which may link to a mirror."""
     return f"{directory}/".startswith(_roots())
 
 
 def mirrored_file(path: Path | str) -> Path | None:
-    """Returns the mirrored file that a path means, directly or through a view, or None."""
+    """Returns the file in a mirror to which a path leads, perhaps through a view; else None."""
     text = str(path)
     mirrors, views = _roots()
     if text.startswith(mirrors):
@@ -168,7 +171,10 @@ def remote_path(path: PurePath | str) -> RemotePath | None:
 
 
 def localize(path: Path) -> Path:
-    """Translates a path in another machine's mirror to this one's; keeps any other path."""
+    """Returns the path in this machine's mirror for a path in the mirror of another machine.
+
+    Returns any other path unchanged.
+    """
     text = str(path)
     _, root, rest = text.partition(_MIRRORS)
     if not root or text.startswith(files_root()):
@@ -206,7 +212,7 @@ def files_root() -> str:
 
 
 def _roots() -> tuple[str, str]:
-    """Returns the folders of all mirrors and all views, cached."""
+    """Returns (folder of all mirrors, folder of all views). The result is cached."""
     get = os.environ.get
     return _roots_by_environment(get("KAFKAVIZ_CACHE"), get("XDG_CACHE_HOME"), get("HOME"))
 

@@ -64,7 +64,7 @@ class Entry:
 class RequestCount:
     """Counts the requests of this process to remote stores."""
 
-    # with existence checks; each counts once, although a store needs one request per 1000 files
+    # existence checks and listings; a listing counts once, even if it takes several requests
     listings: int = 0
     opens: int = 0  # requests for an object's size and time, before it is read
     reads: int = 0  # ranges that were read
@@ -133,7 +133,10 @@ def forget_objects() -> None:
 
 
 def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
-    """Lists a directory, or all below it; [] if nothing is there. Raises CannotOpen."""
+    """Lists a directory; with `is_recursive`, everything below it too. [] if nothing is there.
+
+    Raises CannotOpen.
+    """
     file_system = _file_system(directory)
     from pyarrow.fs import FileSelector, FileType
 
@@ -180,7 +183,7 @@ def entity_tag(remote: RemotePath, *, size_bytes: int | None = None) -> bytes | 
     """Returns the ETag of an object's current version, or None if the store has no ETags.
 
     Raises CannotOpen if the object does not exist or its size differs from the listed `size_bytes`.
-    pyarrow's listings have no ETags, so it comes from the request for the object's size.
+    pyarrow's listings have no ETags. So the ETag comes from the request for the object's size.
     """
     try:
         return _open_sized(remote, 0, size_bytes).entity_tag
@@ -225,8 +228,8 @@ def short_read(path: str, position: int, count: int, length: int) -> CannotOpen:
 class _Handle:
     """An open object that can be read at any position, by one thread at a time.
 
-    pyarrow (26.0) returns uninitialised memory if an object in S3 has become shorter. So the end of
-    the buffer is marked before the read. If the mark is still there, the bytes did not arrive.
+    pyarrow (26.0) returns uninitialised memory if an object in S3 has become shorter. So `read`
+    first writes a mark at the end of its buffer. If the mark is still there, bytes are missing.
     """
 
     def __init__(self, native_file: Any) -> None:

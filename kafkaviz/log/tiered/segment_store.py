@@ -135,7 +135,7 @@ class RemoteSegmentFiles:
         return parts | {"log": FilePart(log, 0, manifest.log_bytes, chunks)}
 
     def leader_epochs(self) -> list[tuple[int, int]]:
-        """Returns the (leader epoch, first offset) pairs of the log up to the segment's end."""
+        """Returns (leader epoch, first offset) per epoch of the log up to the segment's end."""
         part = self.parts().get(LEADER_EPOCHS)
         if part is None:
             return []
@@ -232,7 +232,7 @@ def _has_segments(root: Path, folders: list[str]) -> bool:
 
 
 def _is_topic_folder(name: str) -> bool:
-    """Returns whether a store may give this name to a topic's or partition's folder."""
+    """Returns whether the folder of a topic or partition in a store may have this name."""
     is_local = remote_segment.parse_partition_folder(name) is not None
     return is_local or remote_segment.parse_topic_folder(name) is not None
 

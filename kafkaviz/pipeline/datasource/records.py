@@ -94,8 +94,8 @@ def records(
 def timestamps(times_ms: pa.Array | np.ndarray, *, none: int | None = NO_TIMESTAMP) -> pa.Array:
     """Converts milliseconds since 1970 to Spark's microseconds.
 
-    The value `none` means "no time" and becomes null, as do times whose microseconds need more than
-    64 bits.
+    The value `none` means "no time" and becomes null. A time that needs more than 64 bits in
+    microseconds becomes null too.
     """
     if isinstance(times_ms, pa.Array):
         times_ms, is_absent = numbers(times_ms)
@@ -141,7 +141,10 @@ def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _body(number: int, row: np.void, data: memoryview) -> _Body | None:
-    """Returns the decompressed records. None for a faulty or old batch, which is read alone."""
+    """Returns the decompressed records of a batch. None: the batch is faulty or before magic 2.
+
+    `_decode_single` reads such a batch.
+    """
     codec_id = int(row["attributes"]) & batch.CODEC_MASK
     count = int(row["record_count"])
     if not 2 <= row["magic"] < 128 or len(data) != row["size_bytes"] or len(data) < HEADER_BYTES:
@@ -344,7 +347,7 @@ def consumer_columns(record_columns: Mapping[str, pa.Array | np.ndarray]) -> Col
 
     Control records are left out, because consumers do not get them. As in KafkaRecordToRowConverter
     of Spark 4.3, a record without a timestamp (-1 in Kafka) has the last millisecond of 1969. A
-    record without headers has null headers. `records` yields the `record_columns`.
+    record without headers has null headers. `record_columns` are columns from `records`.
     """
     is_visible = ~np.asarray(record_columns["is_control"])
     visible = {

@@ -8,7 +8,7 @@ records that no other replica has. It deletes these records at its next start-up
     offers-0 of broker 2   epochs (0, 0) (2, 120) (5, 180), ends at 180: elected last, is read
 
 `CRITERIA` are applied in order: latest leader epoch, largest log end offset, leader in the newest
-metadata log, largest log start offset. deleteRecords moves the leader's log start offset first.
+metadata log, largest log start offset (deleteRecords moves it on the leader first).
 """
 
 from collections.abc import Callable, Sequence

@@ -2,8 +2,8 @@
 
 These are the records of aborted transactions, and all records from the last stable offset on. The
 last stable offset is the first offset of the earliest open transaction. The .txnindex files list
-aborted transactions, and the newest producer snapshot lists open ones. After the snapshot, the
-markers in the .log show both. A broker on these files does the same (4.3.1). In addition, the
+aborted transactions, and the newest producer snapshot lists open ones. For offsets after the
+snapshot, the markers in the .log show both. A broker (4.3.1) reads the same files. In addition, the
 broker knows the high watermark, which depends on followers.
 """
 
@@ -57,9 +57,10 @@ class UncommittedTransactions:
     def in_range(
         self, first_offset: float, last_offset: float, last_requested: float
     ) -> "UncommittedTransactions":
-        """Returns a copy without aborted transactions that are outside of a range of offsets.
+        """Returns a copy with only the aborted transactions that overlap a range of offsets.
 
-        `tail` is dropped if no marker in it can commit or abort a record up to `last_requested`.
+        The range is `first_offset` to `last_offset`. The copy has no `tail` if no marker in the
+        tail can commit or abort a record up to `last_requested`.
         """
         touches = self.aborted["last_offset"] >= first_offset
         touches &= self.aborted["first_offset"] <= last_offset
@@ -127,7 +128,7 @@ class ObservedTransactions:
         self._last_offset = -inf
 
     def take(self, read: ReadInto, batches: np.ndarray) -> None:
-        """Adds the next batches. Raises a TransactionFault if a marker cannot be read."""
+        """Adds the next batches of the .log. Raises TransactionFault if a marker is unreadable."""
         if not len(batches):
             return
         self._first_offset = min(self._first_offset, int(batches["base_offset"][0]))
@@ -151,11 +152,11 @@ class ObservedTransactions:
     def correct(
         self, claimed: UncommittedTransactions, batches: np.ndarray
     ) -> UncommittedTransactions:
-        """Returns the transactions according to the markers, or `claimed` if they agree with it.
+        """Returns `claimed` if the markers confirm it, else the transactions that they show.
 
         Args:
             claimed: the transactions according to the .txnindex files and producer snapshots.
-            batches: the part of the added batches for which `claimed` is verified.
+            batches: the batches for which `claimed` is verified. `take` must have added them.
         """
         aborted = np.unique(_as_aborted(self._transactions.aborted()))
         observed = UncommittedTransactions(aborted, dict(self._transactions.open()))
@@ -187,12 +188,12 @@ def plan_transactions(
 ) -> tuple[UncommittedTransactions, list[Problem]]:
     """Returns the transactions of a topic-partition that overlap a range of offsets.
 
-    Segments before the one with `first_offset` are not read, because transactions that ended there
-    do not overlap the range. If a .txnindex shows that all transactions of the range have ended,
-    neither later files nor producer snapshots are read.
+    Segments before the segment of `first_offset` are not read, because transactions that ended
+    there do not overlap the range. If a .txnindex shows that all transactions of the range have
+    ended, neither later files nor producer snapshots are read.
 
     Returns the transactions according to the .txnindex files and producer snapshots, and the files
-    that could not be read. The part of the log in attribute `tail` may show other transactions.
+    that could not be read. The part of the log in the attribute `tail` may show more transactions.
     """
     aborted = [NO_ABORTED]
     problems = []
@@ -225,11 +226,11 @@ def plan_transactions(
 
 
 def _problems_of_gap(partition: Partition, gap: RemoteGap, last_offset: float) -> list[Problem]:
-    """Returns a problem if an unreadable remote segment hides markers that matter.
+    """Returns a problem if an unreadable remote segment may hide a marker that is needed.
 
-    Markers matter if a transaction with an offset up to `last_offset` is open where the segment
-    begins. If no readable producer snapshot has the segment's first offset, this is unknown, and
-    the result is empty.
+    A marker is needed if a transaction with an offset up to `last_offset` is open where the segment
+    begins. A producer snapshot at this offset shows the open transactions. If the snapshot is
+    missing or unreadable, the result is empty.
     """
     if gap.first_offset not in partition.snapshots:
         return []
@@ -266,10 +267,10 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
 
 
 def _tail_of_active_segment(partition: Partition, last_offset: float) -> TransactionTail | None:
-    """Returns the active segment as a tail, if its markers affect no record up to `last_offset`.
+    """Returns the active segment as a tail if its markers affect no record up to `last_offset`.
 
-    If so, neither a newer snapshot nor the end of the log has to be read. This saves requests to an
-    object store. Returns None if the markers may affect such a record.
+    Then neither a newer snapshot nor the end of the log has to be read, which saves requests to an
+    object store. Returns None if the markers may affect such records, or if this is unknown.
     """
     offset = partition.active.base_offset if partition.active else -1
     if offset <= last_offset or offset not in partition.snapshots:
@@ -286,8 +287,8 @@ def _tail_of_newest_snapshot(
 ) -> TransactionTail:
     """Returns the part of the log after the newest readable producer snapshot, or the whole log.
 
-    If the offsets that will be read are near the end of the log, one request to an object store
-    fetches their batches and the end of the log.
+    If the range of offsets is near the end of the log, one request to an object store fetches the
+    batches of the range and the end of the log.
     """
     snapshots = partition.snapshots
     active = partition.active
@@ -309,9 +310,10 @@ def _tail_of_newest_snapshot(
 
 
 def _stored_end_offset(partition: Partition, first_offset: float, last_offset: float) -> int | None:
-    """Returns the log end offset if it can be found without the .index, else None.
+    """Returns the log end offset if one request for the .log in a store can prove it, else None.
 
-    The whole .log must be fetched, or end at the newest snapshot, as after a clean shutdown.
+    This is so if the request can fetch the whole .log, or if the .log ends at the newest producer
+    snapshot, as after a clean shutdown.
     """
     active = partition.active
     if active is None:

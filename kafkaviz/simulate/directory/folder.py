@@ -36,8 +36,8 @@ HOLE_BYTES = 4096  # aligned runs of zeros of this length take no space on disk
 def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
     """Returns the absolute path of the folder to write into.
 
-    Raises CannotOpen if it is an input or a directory that a broker may use, or is inside one; or
-    if a killed process left files in it.
+    Raises CannotOpen if the folder is an input or may be used by a broker, or if it is inside such
+    a folder. Also raises CannotOpen if a killed process left files in the folder.
     """
     out = out.absolute()
     advice = message("errors.name_another_folder")
@@ -127,9 +127,11 @@ def new_files(
 ) -> Generator[StagingFolder]:
     """Yields a folder to fill, and then moves its files into `out`.
 
-    After an error, no file and no new folder is left. With `replacing_same`, a file may replace an
-    identical one, and `out` must hold no other file of Kafka's. Raises CannotOpen like
-    `resolve_output`, or if a file would replace a different one.
+    After an error, no file and no new folder is left. Raises CannotOpen like `resolve_output`, or
+    if `out` already has one of the new names.
+
+    `replacing_same`: a new file may replace an identical file, but `out` must have no other Kafka
+    files.
     """
     out = resolve_output(out, inputs)
     new_folders = [folder for folder in (out, *out.parents) if not folder.exists()]
@@ -195,9 +197,9 @@ def _refuse_other_files(out: Path, staging: Path) -> None:
 
 
 class DiskLogs:
-    """A LogBytes on disk. The first file creates the folder.
+    """A LogBytes on disk. The first append creates the folder.
 
-    The file that was appended to last stays open until `close`.
+    The file of the last append stays open until `close`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -271,7 +273,7 @@ class DiskLogs:
 
 
 def write(files: Iterable[FileView], folder: Path, existing_names: Container[str] = ()) -> None:
-    """Writes files with their times; sets only size and time of those in `existing_names`."""
+    """Writes files with their times. If a name is in `existing_names`, sets only size and time."""
     for file in files:
         path = folder / file.name
         with translate_os_errors(path):

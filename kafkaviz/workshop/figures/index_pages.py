@@ -53,7 +53,7 @@ class PagesLane:
     entries: int
     pages: int
     probed_pages: tuple[int, ...]  # pages that the lookup reads, in the order of their first probe
-    fresh_pages: tuple[int, ...]  # those that the lookup at the smaller size did not read
+    fresh_pages: tuple[int, ...]  # of these, the pages that were not read at the smaller size
     hot_pages: tuple[int, ...]  # pages in memory: read at the smaller size, or written since
 
 

@@ -96,7 +96,7 @@ def view(
 
 
 def rows(zigzag: ZigzagView) -> list[tuple[str, str, str, str]]:
-    """Returns rows around the answer: offset, timestamp, running maximum, remark."""
+    """Returns a row per record near the answer: offset, timestamp, running maximum, remark."""
     marks = {entry.offset: say("zigzag.entry") for entry in zigzag.entries}
     if zigzag.closest:
         marks[zigzag.closest.offset] = say("zigzag.is_closest")
