@@ -462,7 +462,7 @@ def test_the_worst_comes_first_and_is_counted():
     assert sorted_states == ["time", "behind", "until", "until"]
     size = format_bytes(log.segments[0].age.size_bytes)
     assert headline_text([log]).endswith(
-        f"would delete 1 of 4 segments ({size} of .log); 1 more can go only after an older one"
+        f"would delete 1 of 4 segments ({size} of .log); 1 more must wait for an older segment"
     )
     assert headline_text([]) == ""
 

@@ -119,7 +119,7 @@ def test_the_first_question_runs_by_itself(ingested_broker, fake):
     assert '<td class="kv-mono r kv-tight">12\u202f415</td>' in page_html(at)
     assert len(at.get("plotly_chart")) == 1
     assert field(page(ingested_broker))["text"] == QUESTIONS[0].sql
-    assert "1 segment (.cleaned) appears only in the table segments" in page_html(at)
+    assert "1 segment (.cleaned) appears only in the table “segments”" in page_html(at)
 
 
 def test_a_question_is_chosen(ingested_broker, fake):

@@ -246,7 +246,7 @@ def test_the_words_say_what_keeps_the_segments(damaged_text):
     assert ", the newest time of a file here, would delete 13 of 30" in out
     assert "broker wrote last" not in out
     assert "Retention at 2026-11-21 " in out
-    assert "5 more can go only after an older one" in out
+    assert "5 more must wait for an older segment" in out
     assert "retention.ms 7 d (default of Kafka 4.3)" in out
     because = "1970-01-01 00:00:00.000, a slot of the .timeindex that was never written: deleted"
     assert f"metrics-0 segment 1201: {because}" in out

@@ -48,7 +48,7 @@ def test_what_keeps_each_segment():
         ("", "a-0 10", "last write of the .log"),
         ("", "b-1 0", "offset 9"),
     ]
-    waits = "39 d longer than by its own age: it waits for segment 10"
+    waits = "39 d longer than its own age requires, because it waits for segment 10"
     assert table.rows[1].cells[3] == f"Until 1970-02-27 00:00:00, {waits}"
     assert table.notes[0].startswith("1 log: retention.ms 7 d (default")
     assert "--set log.retention.ms=-1" in table.notes[-2]

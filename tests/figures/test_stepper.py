@@ -122,8 +122,8 @@ def test_releases_read_other_headers():
     """Up to 4.0 a batch takes two reads, and up to 2.0 the search is plain binary search."""
     older = words(looked_up(lesson_logs.five(), 23, version="3.9"))
     assert older[5][1] == (
-        "At byte 656: 17 bytes, then 61 for the last offset. The batch ends at 22, which is below 23. "
-        "Jump 182 bytes."
+        "At byte 656: read 17 bytes, then 61, to get the last offset. The batch ends at 22, which is "
+        "below 23. Jump 182 bytes."
     )
     oldest = words(looked_up(lesson_logs.five(), 23, version="2.0"))
     assert oldest[1][1] == (

@@ -116,7 +116,7 @@ def test_a_function_that_reaches_out_is_refused_anywhere(parse, function, text):
     ],
 )
 def test_a_name_of_with_does_not_hide_another_table(parse, name, text):
-    with pytest.raises(sql.QueryError, match=f"WITH names a table {name}"):
+    with pytest.raises(sql.QueryError, match=f"WITH gives a table the name {name}"):
         sql.check_query(text, parse)
 
 

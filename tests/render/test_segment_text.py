@@ -249,7 +249,7 @@ def test_what_is_counted_and_what_has_no_rows():
     counted = "3 segments that are not in use (-delete, .deleted) are counted too."
     assert included_text(INACTIVE) == counted
     says = (
-        "1 segment (.deleted) appears only in the table segments: no other table has a row "
+        "1 segment (.deleted) appears only in the table “segments”: no other table has a row "
         "for its files."
     )
     assert no_rows_text(["deleted"]) == says
