@@ -22,7 +22,7 @@ class Html(str):
 
 
 def html(value: object) -> Html:
-    """Returns Html unchanged, and anything else as escaped text in the reader's language.
+    """Returns Html unchanged, else escaped text. A Message gets the reader's language.
 
     Control characters and characters that change the text direction are written as escapes.
     """
@@ -40,8 +40,8 @@ def join(parts: Iterable[object], separator: str = "") -> Html:
 def tag(name: str, /, *children: object, **attributes: object) -> Html:
     """Returns an element.
 
-    Attribute names: aria_label becomes aria-label, class_ becomes class. True gives an attribute
-    without a value; None and False leave it out.
+    Attribute names: aria_label becomes aria-label, class_ becomes class. If the value is True, the
+    element has the attribute without a value. If it is None or False, the attribute is left out.
     """
     attribute_text = "".join(
         _attribute(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items()

@@ -61,8 +61,8 @@ def skip_late_fragments() -> None:
     """Skips the run of a fragment if its visitor has left the fragment's page.
 
     After st.switch_page, the browser may still request a fragment of the previous page. Streamlit
-    1.67 then finds no such fragment, but announces a run of the previous page, and the browser
-    clears the new page.
+    1.67 does not find the fragment, but still announces a run of the previous page. The browser
+    then clears the new page.
     """
     run_script = ScriptRunner._run_script
 

@@ -115,7 +115,7 @@ def _severity(step: StartupStep) -> str:
 
 
 def _length_text(step: StartupStep, size_bytes: int) -> str:
-    """Returns a size as text. If the step deletes a file, the text says that it is the length."""
+    """Returns a size as text. If the step deletes files, the text calls the size their length."""
     size = units.format_bytes(size_bytes)
     return say("health.in_length", size=size) if step.action == "delete" else size
 

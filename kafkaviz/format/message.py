@@ -97,7 +97,7 @@ def kafka_error(position: int, java_message: str, java_class: str = RUNTIME) -> 
 class Reader:
     """Reads the bytes of one message, in one version and form (plain or flexible).
 
-    Structures inside the message accept versions up to `newest`. None: they accept any version.
+    A nested structure refuses a version above `newest`. If `newest` is None, any version is read.
     """
 
     data: bytes
@@ -252,7 +252,7 @@ class Field:
 
     @property
     def missing_value(self) -> Any:
-        """The value of the field in a message without it."""
+        """The field's value if a message does not contain the field."""
         return self.type.default if self.tag is None else self.default
 
     def applies_to(self, version: int) -> bool:
@@ -370,7 +370,7 @@ def _signed32(number: int) -> int:
 
 @cache
 def schema(line: str, parts: tuple[tuple[str, str], ...] = ()) -> Structure:
-    """Returns the structure of a line such as "group str". `parts`: (name, type) of named types."""
+    """Parses a line such as "group str". `parts` has (name, type) of each type used by name."""
     tokens = [*_tokens(line), "}"]
     fields = _fields(tokens, dict(parts))
     if tokens:

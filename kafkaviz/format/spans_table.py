@@ -83,10 +83,11 @@ def rows(
     written_bytes: int,
     size_bytes: int,
 ) -> list[Span]:
-    """Returns the spans of the rows in [position, stop). `data` has the written rows from there on.
+    """Returns the spans of the rows in [position, stop).
 
     Up to two more spans follow: all unwritten slots, and a torn last slot. These two may end after
-    `stop`. `written_bytes` is the position after the last written row of the file.
+    `stop`. `data` has the written rows, from `position` on. `written_bytes` is the position after
+    the last written row of the file.
     """
     row_bytes = row_format.layout.itemsize
     result = []
@@ -111,7 +112,7 @@ def rows(
 def snapshot(data: bytes | memoryview, start: int = 0, stop: int | None = None) -> list[Span]:
     """Returns the spans of a producer snapshot: header, producers, and further bytes.
 
-    Only producers with a byte in [start, stop) are returned; by default all.
+    Leaves out the producers without a byte in [start, stop). By default, returns all producers.
     """
     head = producer_snapshot.HEADER
     result = layouts.field_spans(head, SNAPSHOT_FIELDS, data, 0)
@@ -195,7 +196,7 @@ _NAME = re.compile(rb"\s*([A-Za-z_.]+)\s*[:=]")
 def lines(data: bytes, name: str, start: int = 0, stop: int | None = None) -> list[Span]:
     """Returns the spans of a text file's lines; in a checkpoint: version, count and entries.
 
-    Only lines with a byte in [start, stop) are returned; by default all.
+    Leaves out the lines without a byte in [start, stop). By default, returns all lines.
     """
     is_checkpoint = name.endswith("-checkpoint")
     stop = len(data) if stop is None else stop

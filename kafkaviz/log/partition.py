@@ -23,7 +23,7 @@ SEGMENT_FILES = ("log", "index", "timeindex", "txnindex")
 
 @dataclass(frozen=True)
 class CheckpointOffsets:
-    """The checkpointed offsets of a topic-partition; None if a file does not list it."""
+    """A topic-partition's offsets in the checkpoint files. None: the file does not list it."""
 
     log_start: int | None = None
     high_watermark: int | None = None
@@ -38,7 +38,7 @@ class RemoteGap:
     last_offset: int | None  # the last missing offset, or None if unknown
     path: Path  # the damaged file, or the path of the missing .log on the broker
     what: Message
-    kind: str = ""  # of the CannotOpen error; "" for damaged bytes
+    kind: str = ""  # the `kind` of the CannotOpen error; "" if bytes are damaged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class Partition:
 
     path: Path
     name: PartitionName
-    # ordered by base offset; of several with the same, the one without a suffix comes first
+    # by base offset; of several with the same base offset, the one without a suffix comes first
     segments: tuple[Segment, ...]
     other_files: tuple[FileInfo, ...] = ()
     topic_id: str | None = None  # from partition.metadata
@@ -175,7 +175,7 @@ class Partition:
 
     @property
     def recovery_point(self) -> int | None:
-        """The checkpointed recovery point, or None. Every offset below was flushed."""
+        """The checkpointed recovery point, or None. All offsets below it were flushed."""
         return self.checkpoints.recovery_point
 
     def segment(self, base_offset: int, state: str | None = None) -> Segment:

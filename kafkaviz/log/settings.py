@@ -98,8 +98,8 @@ class Settings:
     properties_path: Path | None = None
     problems: tuple[Problem, ...] = ()
     has_metadata_log: bool = False  # one of the opened log directories has it
-    # see Broker.lacks_metadata_log; only values from the user are then known: typed values, and
-    # server.properties if `is_file_from_user`
+    # see Broker.lacks_metadata_log; if True, only values from the user are known: typed values,
+    # and those in server.properties if `is_file_from_user`
     lacks_metadata_log: bool = False
     misses_metadata_log: bool = False  # see `_misses_metadata_log`
     # the user put server.properties into the log directory; a broker does not keep it there
@@ -177,7 +177,7 @@ class Settings:
     def _valid_values(
         self, definition: Setting, names: Iterable[str], texts: Mapping[str, str]
     ) -> Iterator[tuple[str, Value]]:
-        """Yields (name, value) for each of `names` whose text in `texts` is valid in Kafka."""
+        """Yields (name, value) for each of `names` whose text in `texts` Kafka accepts."""
         for name in names:
             if name in texts:
                 value = self._broker_value(definition, name, texts[name])
@@ -198,9 +198,9 @@ def open_settings(
     release: Release = versions.NEWEST_RELEASE,
     overrides: Mapping[str, str] | None = None,
 ) -> Settings:
-    """Returns the settings of a broker, with the `overrides` that the user typed, by any name.
+    """Returns the settings of a broker, with the `overrides` that the user typed.
 
-    Raises RefusedSetting if such a name is neither a topic nor a broker setting.
+    `overrides` may have topic-level and broker-level names. Raises RefusedSetting for other names.
     """
     for name in overrides or {}:
         config_def.setting(name)
@@ -228,9 +228,9 @@ def open_settings(
 def _misses_metadata_log(broker: Broker, properties: Mapping[str, str]) -> bool:
     """Returns whether the metadata log is missing although all log directories were opened.
 
-    All were opened if their names equal those in log.dirs and metadata.log.dir (server.properties).
-    One of these directories has the metadata log (AbstractKafkaConfig, 4.3.1 and 4.4.0, from
-    Kafka's source). Only the last name of each path is compared, because a copied directory has
+    All count as opened if the opened directories have the names in log.dirs and metadata.log.dir of
+    server.properties. Kafka keeps the metadata log in one of these (AbstractKafkaConfig, source of
+    4.3.1 and 4.4.0). Only the last name of each path is compared, because a copied directory has
     another path. Returns False for a node without the controller role, and for a broker without
     partitions, which may be new.
     """
@@ -257,7 +257,7 @@ def _configured_voters(properties: Mapping[str, str]) -> tuple[int, ...]:
 
 
 def _find_server_properties(broker: Broker, problems: list[Problem]) -> Path | None:
-    """Finds the server.properties of this node in a log directory of the broker or its parent."""
+    """Finds this node's server.properties in the log directories and in their parent folders."""
     roots = dict.fromkeys((broker.path, *(directory.path for directory in broker.log_directories)))
     folders = dict.fromkeys(folder for root in roots for folder in (root, root.parent))
     for path in (folder / SERVER_PROPERTIES for folder in folders):

@@ -81,7 +81,7 @@ class Message:
     def from_json(cls, parsed: Any) -> "Message":
         """Returns the message that to_json wrote. Raises ValueError for anything else.
 
-        A catalog may come from anywhere, so the key must be known and every place have a value.
+        A catalog may come from anywhere, so the key must be known, and no value may be missing.
         """
         try:
             result = _parse_message(parsed)
@@ -113,7 +113,7 @@ def find_message(room: str, text: str) -> Message | None:
     """Returns the message whose English text is `text`, or None.
 
     Needed for libraries that report an event only as text. If several messages fit, returns the one
-    with the most fixed text. `room` is the name of the file to search.
+    with the most text outside its places. `room` is the name of the file to search.
     """
     templates = sorted(
         _file(ENGLISH, room).items(), key=lambda item: -len(re.sub(r"\{\w+\}", "", item[1]))
@@ -139,7 +139,7 @@ def render(value: object) -> str:
 def say(key: str, /, **values: object) -> str:
     """Returns the text of a key such as "workshop.next", in the reader's language.
 
-    Raises KeyError if English has no such text, or a place has no value.
+    Raises KeyError if English has no such text, or a {placeholder} has no value.
     """
     return text_in(language(), key, **values)
 
@@ -185,7 +185,7 @@ def speaking(language_code: str) -> Generator[None]:
 
 
 def set_language_source(source: Callable[[], str]) -> None:
-    """Sets the function that returns the reader's language; it is called each time."""
+    """Sets the function that returns the reader's language. It is called for every text."""
     _language_sources[:] = [source]
 
 

@@ -9,8 +9,8 @@ and 200 and offset 140:
 - If compaction left no such batch, the search continues in segment 200.
 
 A read_committed consumer sees nothing from the last stable offset on, which is the first offset of
-the first open transaction. Other consumers see everything up to the log end: a directory alone has
-no followers to wait for.
+the first open transaction. Other consumers see everything up to the log end, because a single
+directory has no followers to wait for.
 """
 
 from collections.abc import Iterator
@@ -99,8 +99,8 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
 def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     """Returns the last offset of a segment plus 1, found from the last index entry.
 
-    Stops at an invalid batch length. Kafka would not start, but kafkaviz can still look up earlier
-    offsets. Raises FailedBounds if the last entry of a full index leads to one.
+    The scan stops at an invalid batch length. Kafka would not start, but kafkaviz can still look up
+    earlier offsets. Raises FailedBounds if the last entry of a full index leads to such a length.
     """
     entries = segment.offset_slots[: offset_index.count_entries(segment.offset_slots)]
     relative_offset, position = entries[-1].item() if len(entries) else (0, 0)
@@ -166,11 +166,11 @@ class Fetch:
     offset: int
     segment_base_offset: int  # the base offset of the segment where the bytes begin
     position: int  # the position in that .log where the bytes begin
-    metadata_offset: int  # the offset in the result's metadata
+    metadata_offset: int  # the offset in the result's LogOffsetMetadata
     searches: tuple[IndexSearch, ...] = ()  # one search per segment that was tried
     scans: tuple[ForwardScan, ...] = ()  # one scan per segment that was tried
     batch: Batch | None = None  # the batch found, or None if no segment has one
-    size_bytes: int = 0  # the size of the result; 0 at the limit
+    size_bytes: int = 0  # the size of the result; 0 if the consumer cannot see `offset`
     # whether the bytes end within their first batch, as in Kafka's FetchDataInfo. Tests compare it
     # with the answers of Kafka's own classes.
     is_incomplete: bool = False
@@ -234,9 +234,9 @@ class AbortedSearch:
     """The search for the aborted transactions that a read_committed fetch returns.
 
     Attributes:
-        bound_search: the search for the upper bound in the offset index.
+        bound_search: the search of the offset index for `upper_bound_offset`.
         upper_bound_offset: transactions that begin at or above this offset are left out.
-        reads: per segment read: (base offset, the .txnindex entries that were read), in order.
+        reads: (base offset, entries read from the .txnindex) per segment that was read, in order.
     """
 
     bound_search: IndexSearch

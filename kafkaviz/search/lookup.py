@@ -44,7 +44,7 @@ from kafkaviz.versions import SearchProfile
 
 
 class LookupOutcome(StrEnum):
-    """How the batch that a lookup found relates to the consumer's record."""
+    """Whether the batch that a lookup found has the record that the consumer gets, and where."""
 
     NO_BATCH = "no_batch"
     CORRUPT = "corrupt"  # the consumer throws
@@ -96,7 +96,7 @@ class Lookup:
         offset: the target, or None for a lookup by timestamp.
         timestamp_ms: the target in ms or a negative special value, or None for a lookup by offset.
         error: the exception of the broker, or of the consumer at the last fetch, or None.
-        outcome: how the batch found relates to `record`. None: no batch was searched for.
+        outcome: whether the batch that was found has `record`. None: no batch was searched for.
     """
 
     partition: str
@@ -158,7 +158,7 @@ class Lookup:
 
     @property
     def wrong_entries(self) -> tuple[WrongEntry, ...]:
-        """The found .index entries that point to a batch above the entry's offset."""
+        """The .index entries that were found and point to a batch above the entry's offset."""
         scans = {scan.base_offset: scan for scan in self.scans}
         wrong_entries = []
         for search in self.searches:

@@ -2,7 +2,7 @@
 
 A lookup by offset starts in the last segment that begins at or below the offset (floor_segment in
 log_view.py). If no batch of that segment reaches the offset, the next segment is searched. A lookup
-by timestamp searches one segment: the first one with a timestamp that is late enough, or the one
+by timestamp searches one segment: the first one with a timestamp at or after the target, or the one
 with the largest timestamp (first_segment_reaching and latest_segment in by_time.py). Code in this
 file searches nothing: it takes the reasons from a search that has ended.
 """
@@ -88,7 +88,8 @@ class SegmentChoice(NamedTuple):
     target: int  # the offset or timestamp
     chosen: bool = False  # whether this segment gives the answer, or was the last one searched
     miss: SegmentMiss | None = None
-    largest_ms: int = NO_TIMESTAMP  # its largest timestamp if that decides, else -1
+    # the segment's largest timestamp if the reason depends on it, else -1
+    largest_ms: int = NO_TIMESTAMP
     # whether largest_ms is the .log's modification time, because the time index is empty
     is_file_time: bool = False
 

@@ -63,7 +63,7 @@ class RecoveryReason(NamedTuple):
 
 
 def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
-    """Returns the base offsets of the segments that an unclean shutdown makes Kafka recover.
+    """Returns the base offsets of the segments that Kafka recovers after an unclean shutdown.
 
     These are the segment that contains the recovery point and all later segments
     (LogLoader.recoverLog).

@@ -216,14 +216,14 @@ def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) ->
 
 
 def _is_open(block: LessonBlock, position: LessonPosition) -> bool:
-    """Returns False while a figure waits for the answer that its key `after` names."""
+    """Returns False while a figure waits for the answer that `block["after"]` names."""
     if block["after"] == "task":
         return lesson_state.is_solved(position)
     return lesson_state.is_answered(position) or not block["after"]
 
 
 def _figure_key(position: LessonPosition, number: int) -> str:
-    """Returns the widget key of a figure. A stepper's key is also its name in the address."""
+    """Returns the widget key of a figure. The address names a stepper by this key."""
     return f"{position.lesson.name}_{position.part}_{number}"
 
 

@@ -1,7 +1,7 @@
 """Packs (compresses) the records of a sample with each codec, at several batch sizes.
 
-A block is a run of neighbouring records. Blocks from all parts of the windows are packed until the
-time is up. Each block is packed with every codec and level. The bytes are the same as from Kafka's
+A block is a run of neighbouring records. `pack` takes blocks from all parts of the sample until its
+time is up, and packs each block with every codec and level. The bytes are the same as from Kafka's
 classes (codec.compress_as_broker). Times are processor time on this machine.
 """
 
@@ -130,7 +130,7 @@ def pack(
     """Packs a sample, and returns one result per batch size, codec and level.
 
     Returns an empty tuple if the sample has no records. Otherwise packs at least one block, even
-    if the time is too short.
+    if this takes longer than `seconds`.
     """
     is_quick = seconds < QUICK_SECONDS
     levels = {name: (None,) if is_quick else codec_levels for name, codec_levels in LEVELS.items()}
@@ -195,7 +195,8 @@ def ratio_interval(
     """Returns the 95 % interval of sum(packed) / sum(plain), by a jackknife.
 
     `packed` and `plain` have one size per block. A block is one observation, because neighbouring
-    records are similar. If `is_whole`, returns the ratio twice; else None twice for one block.
+    records are similar. Returns the ratio twice if `is_whole`. Otherwise, a single block has no
+    interval, and the result is (None, None).
     """
     packed_sums = np.array(packed, float)
     plain_sums = np.array(plain, float)
@@ -215,9 +216,9 @@ def ratio_interval(
 def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[slice]:
     """Returns the first block of each window (part of a log), then the second of each, and so on.
 
-    A block is a slice of the sample's records. "First" is by `spread_order`, not by position: the
-    batches at the start of a log are unusual, because a new producer expects that its records
-    cannot be compressed.
+    A block is a slice of the sample's records. The blocks of a window are in `spread_order`, not in
+    the order of their positions: the batches at the start of a log are unusual, because a new
+    producer expects that its records cannot be compressed.
     """
     records = sample.records
     if not len(records):

@@ -32,7 +32,7 @@ BOOTSTRAP_STEP = message("next_step.move_bootstrap_away")
 def check_snapshot(
     file_info: FileInfo, partition: Partition, facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields the findings about a metadata snapshot. A starting broker reads only the newest."""
+    """Yields the findings about a metadata snapshot. Broker start-up reads only the newest one."""
     is_newest = file_info.name == cluster_snapshot.newest(
         sibling.name for sibling in partition.other_files
     )
@@ -75,9 +75,9 @@ def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[F
 def check_bootstrap(
     path: Path, fatal_step: StartupStep | None, release: Release
 ) -> Iterator[Finding]:
-    """Yields the findings about bootstrap.checkpoint, which formatting a log directory writes.
+    """Yields the findings about bootstrap.checkpoint, written when a log directory is formatted.
 
-    At start-up, a broker reads the records without verifying the checksums.
+    At start-up, a broker reads the file's records without verifying the checksums.
     """
     if not file.is_there(path):
         return
@@ -162,7 +162,7 @@ class _CheckpointFile:
 def _is_sound(path: Path, size_bytes: int) -> bool:
     """Returns whether a file has at most FEW_BYTES and all its batches are readable.
 
-    Loads no compiled code, to be fast (walk.few_batches).
+    Uses walk.few_batches, because loading compiled code would take longer than the check.
     """
     if size_bytes > FEW_BYTES:
         return False

@@ -24,7 +24,10 @@ def check_partition(
     recovery_point: int | None,
     retained: Sequence[CheckSummary],
 ) -> Iterator[Finding]:
-    """Yields the findings about timestamps, and about the retention of the segments `retained`."""
+    """Yields the findings about the timestamps of a log, and about its retention.
+
+    `retained` has the segments that are stored locally.
+    """
     for name in ("future", "unit", "late", "missing"):
         wrong_summaries = [summary for summary in summaries if name in summary.times]
         if wrong_summaries:
@@ -44,7 +47,7 @@ def check_partition(
 def _anomaly_finding(
     name: str, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Finding:
-    """Returns a finding about the worst batch. `name` is a key of `CheckSummary.times`."""
+    """Returns a finding about the worst batch of an anomaly. `name` is a key of `times`."""
     choose = min if name == "late" else max
     worst = choose(summaries, key=lambda summary: summary.times[name].timestamp_ms)
     anomaly = worst.times[name]

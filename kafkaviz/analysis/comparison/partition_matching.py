@@ -46,7 +46,7 @@ class PartitionMatch:
 def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
     """Returns the matches for all partitions of both sides, ordered by name.
 
-    If a partition is in several log directories, those with equal names are matched first.
+    If a partition is in several log directories, log directories of the same name match first.
     """
     left = list(b)
     matches = []
@@ -74,7 +74,7 @@ def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[Pa
 
 
 def match_lone(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
-    """Returns the match of a lone partition. Two lone partitions match whatever their names."""
+    """Returns the match of a side's only partition. If each side has only one, these two match."""
     if len(a) == len(b) == 1:
         return (PartitionMatch(a[0], b[0]),)
     lone = a[0] if len(a) == 1 else b[0]

@@ -178,9 +178,9 @@ def compare_start(before: Broker, after: Broker, settings: Settings) -> StartCom
 
 
 def _recency(files: Mapping[str, FileInfo]) -> tuple[str, int]:
-    """Returns the end of the metadata log, or else the newest modification time.
+    """Returns a value that is larger for the newer state of a directory.
 
-    The newer state of a directory has the larger value.
+    It is (last .log of the metadata log, size of this .log), or ("", newest modification time).
     """
     logs = [name for name in files if name.startswith(f"{DIRECTORY}/") and name.endswith(".log")]
     if logs:
@@ -248,7 +248,7 @@ def _is_fulfilled(
     partitions: Mapping[str, Partition],
     doubtful: Mapping[str, bool],
 ) -> bool | None:
-    """Returns whether a predicted step happened; None: it cannot be seen."""
+    """Returns whether a predicted step happened. None: the files do not show it."""
     is_in_two = doubtful.get(step.partition or "")
     if step.action == "fail" or is_in_two:
         return None

@@ -1,14 +1,14 @@
-"""A model for the time of a lookup. It counts headers and device reads; their times are ranges.
+"""Estimates the time of a lookup, as a range, from its numbers of headers and device reads.
 
 For example, if the 99th percentile of lookups reads 44 headers:
 
 - Up to Kafka 4.0: 1.8 µs per header and 2.2 µs before the first one give 81 µs (43 to 180 µs).
 - Since Kafka 4.1: a header takes one read instead of two, which gives 42 µs (22 to 92 µs).
 
-The times were measured with Kafka's own LogSegment on three machines with two cores. The slowest
-machine ran 3.9 and gives the likely values. On the other two a header took 0.99 and 1.49 µs with
-3.9.1, 0.51 and 0.74 µs with 4.3.1, and 0.49 and 0.73 µs with 4.4.0. The times for devices are
-published figures.
+The times were measured with Kafka's own LogSegment on three machines with two cores. The likely
+values come from the slowest machine, which ran Kafka 3.9. On the other two machines, a header took
+0.99 and 1.49 µs with Kafka 3.9.1, 0.51 and 0.74 µs with 4.3.1, and 0.49 and 0.73 µs with 4.4.0. The
+times of devices are published figures.
 """
 
 from collections.abc import Mapping, Sequence
@@ -119,7 +119,7 @@ class LookupCosts:
 
     @property
     def is_modelled(self) -> bool:
-        """Whether `header_us` was not measured, but is half the measured time of two reads."""
+        """Whether `header_us` is not measured, but estimated as half the time of two reads."""
         return self.reads_once and not self.calibrated
 
     @property
@@ -178,7 +178,7 @@ FIRST_READS = Range(0.8, 1.3, 2.8)
 
 
 def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
-    """Returns `costs` with this machine's times. Times of cached reads are adapted to Java."""
+    """Returns `costs` with this machine's times. Scales the times of cached reads to Kafka's."""
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
     both_reads = small_read.plus(large_read)
     header_reads = small_read if costs.reads_once else both_reads
@@ -240,11 +240,11 @@ def footprint(
 def implied_price_us(
     interval_bytes: float, batch_bytes: float, spread: float, header_us: float
 ) -> float:
-    """Returns how many µs a mean lookup saves per additional MB of index per GiB of log.
+    """Returns by how many µs a mean lookup gets faster for each MB of index added per GiB of log.
 
     A log of S bytes has S / (I + a) entries, and a mean lookup reads (I + a) / 2b headers plus
-    a constant. I is the interval, a is how much the mean distance of two entries exceeds the
-    interval, and b is the mean batch size.
+    a constant. I is the interval, a is the mean distance of two entries minus the interval, and b
+    is the mean batch size.
 
     Args:
         spread: the standard deviation of the batch sizes divided by their mean.

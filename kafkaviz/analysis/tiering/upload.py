@@ -84,8 +84,9 @@ class UploadRules:
 
     Attributes:
         is_enabled: whether the topic has remote storage. None: unknown.
-        lag_ms, lag_bytes: remote.copy.lag.ms and remote.copy.lag.bytes; if that is -1, the local
-            retention limit. 0: upload at once. -1 (no limit either): it never allows an upload.
+        lag_ms, lag_bytes: remote.copy.lag.ms and remote.copy.lag.bytes. If a setting is -1, the
+            local retention limit takes its place. 0 allows every upload at once. -1 (the local
+            limit is also -1) allows none.
     """
 
     is_enabled: bool | None = True
@@ -119,7 +120,7 @@ class UploadFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentUpload:
-    """Whether one local segment can be uploaded, or the reason against the upload.
+    """Whether one local segment can be uploaded, and if not, the reason.
 
     Attributes:
         end_offset: the last offset. None: the active segment.
@@ -259,7 +260,7 @@ def _highest_remote_offset(state: TieredState, tiered: TieredPartition) -> int |
 
 
 def with_reasons(log: LogRetention, plan: CheckPlan, partition: Partition) -> LogRetention:
-    """Returns `log` with `why` set for each segment kept only because it is not uploaded."""
+    """Returns `log`. Sets `why` for each segment that stays only because it is not uploaded."""
     if not log.bytes_by_state().get("not-uploaded"):
         return log
     try:

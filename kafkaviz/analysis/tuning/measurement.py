@@ -34,13 +34,13 @@ SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps", "followers", "in
 
 @dataclass(frozen=True, kw_only=True)
 class LogMeasurement:
-    """The cost of lookups in a log at each interval, and other numbers for the cost model.
+    """The cost of lookups in a log at each index interval, and other numbers for the cost model.
 
     Attributes:
         parts: the cost of looking up the base offset of each batch.
-        cold: device reads by these lookups, with nothing in memory.
+        cold: the device reads of these lookups if nothing is in the page cache.
         every_offset: the cost of looking up every offset.
-        sizes: an array of SIZES for each segment, for the bootstrap.
+        sizes: an array of SIZES for each segment, from which the bootstrap resamples.
         spread: the standard deviation of the batch sizes divided by their mean.
         single_share: the share of data batches with one record.
         bytes_per_s: bytes written per second of record time; None if all batches have the same
@@ -95,7 +95,7 @@ class LogMeasurement:
         )
 
     def replay_cost(self, interval_bytes: int) -> ExistingIndexCost:
-        """Returns the cost of replayed indexes. Raises KeyError if the interval was not swept."""
+        """Returns the cost with replayed indexes. Raises KeyError for an interval not measured."""
         return ExistingIndexCost(
             self.parts.at_interval(interval_bytes),
             self.every_offset.at_interval(interval_bytes),
@@ -115,10 +115,11 @@ class CurrentConfig:
 
     Attributes:
         is_coarse: whether an append got at most one index entry (KAFKA-806).
-        partitions: the number of logs.
+        partitions: the number of logs that were measured.
         topic: None for a whole broker.
-        inferred_settings: settings in no file, with values from where segments ended.
-        unknown_settings: settings that are only in a metadata log that was not opened.
+        inferred_settings: settings that neither a file nor the user gives. Their values are
+            inferred from the ends of segments.
+        unknown_settings: settings that may be in the metadata log, which was not opened.
         partition_index_bytes: segment.index.bytes of each partition of a broker; else empty.
         leaves_maps: whether a roll leaves unused memory maps (KAFKA-19390).
         retention_bytes, retention_ms: -1 for no limit, None if unknown.
@@ -163,8 +164,8 @@ class MeasurementBuilder:
         extra_intervals: intervals to measure in addition to sweep.INTERVALS, including today's.
         per_append: whether to measure the indexes of a follower too, in which an append gets at
             most one entry.
-        by_append: whether an append gets at most one entry in the measured log itself. The batches
-            must have the append's number, as in a workload.
+        by_append: whether the measured log itself gets at most one entry per append. Each batch
+            must then have the number of its append, as in a workload.
         current_interval_bytes: today's interval; None for a workload, which has no indexes.
     """
 
@@ -196,8 +197,8 @@ class MeasurementBuilder:
         Args:
             chunks: arrays of format.batch.BATCH, or of appends.INCOMING for a workload.
             indexes: OFFSET_ENTRY and TIME_ENTRY of log.segment; None if an index is missing.
-            report_share: called with the finished share of the work, from 0.8 on. Shares below 0.8
-                are for the reading, which `chunks` can report.
+            report_share: called with the finished share of the work, which is 0.8 or more. The
+                shares below 0.8 are for reading, and `chunks` can report them.
             observers: further objects that get every batch.
         """
         segment = self._measure(chunks, indexes, report_share, observers)

@@ -1,8 +1,8 @@
 """Lookups and the sources in which they search, kept between reruns.
 
 A source is a partition as a broker would serve it, the indexes of a segment without .log, or a
-practice log of a lesson. A lookup searches as one of the three Kafka releases in `VERSIONS` does.
-The warm section of the index has Kafka's size, except in lessons, which use a smaller one.
+practice log of a lesson. A lookup searches like one of the Kafka releases in `VERSIONS`. The warm
+section of the index has Kafka's size, except in lessons, which use a smaller one.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -79,8 +79,8 @@ SOURCE_HASH_FUNCS: HashFuncs = {LookupSource: attrgetter("key")}
 def choose_targets(source: LookupSource, target_kind: str, warm_entries: int) -> WarmTargets:
     """Returns lookup targets that show how the warm section (the end of an index) works.
 
-    `warm_entries` is the number of entries in the warm section. KAFKAS_WARM stands for as many
-    as in Kafka: those that fit into 8 KiB.
+    `warm_entries` is the number of entries in the warm section. KAFKAS_WARM stands for Kafka's
+    size: as many entries as fit into 8 KiB.
     """
     return source.warm_targets(target_kind, warm_entries)
 

@@ -65,7 +65,7 @@ def _render_tab(tab: str, snapshot: BrokerSnapshot) -> None:
 
 
 def _checked(snapshot: BrokerSnapshot) -> Health | None:
-    """Returns the result of the check. Without a result, draws the progress or the error."""
+    """Returns the result of checking the broker. Until then, draws the progress or the error."""
     if check_jobs.is_for_spark(snapshot):
         progress_strip.render_ingest_strip(snapshot)
         return None
@@ -166,7 +166,7 @@ def _render_head(title: str, below: str, table: DiskTable, file_name: str, key: 
 
 
 def _render_table(table: DiskTable, kinds: str, max_rows: int = 0) -> None:
-    """Draws a table with its sums in bold below at most `max_rows` other rows, or all if 0."""
+    """Draws at most `max_rows` rows of a table (all if 0), and below them its sums in bold."""
     count = len(table.rows) - table.sums
     row_count = min(count, max_rows or count)
     sums = [tuple(tag("b", elements.escape(cell)) for cell in row) for row in table.rows[count:]]

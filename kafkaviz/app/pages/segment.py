@@ -325,7 +325,7 @@ def render_facts(column: DeltaGenerator, groups: FactGroups) -> None:
 
 
 def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
-    """Draws the bytes of the selected batch and its slots, or of another file that was chosen."""
+    """Draws the bytes of the chosen file. Of the .log, draws only the selected batch."""
     segment_files = segment_bytes.find_files(anatomy.segment)
     name, file_info, legend = _render_file_choice(location, segment_files)
     if name not in segment_files:
@@ -452,12 +452,12 @@ def _files_beside(partition: Partition) -> Iterator[FileInfo]:
 
 
 def file_label(name: str) -> str:
-    """Returns the file name for the file control and the address, with Markdown escaped."""
+    """Returns a file's name for the file control and the address. Markdown in it is escaped."""
     return name if segment_bytes.PLAIN_NAME.fullmatch(name) else elements.escape_markdown(name)
 
 
 def _nearest_names(files: dict[str, FileInfo], base_offset: int) -> list[str]:
-    """Returns up to MAX_FILES names: files without an offset, and files near `base_offset`."""
+    """Returns up to MAX_FILES names: those without an offset, and those nearest `base_offset`."""
     parsed_names = {name: names.parse_file(file_info.name) for name, file_info in files.items()}
     plain_names = [name for name in files if parsed_names[name] is None]
     numbered_names = sorted(

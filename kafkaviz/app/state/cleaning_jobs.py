@@ -1,7 +1,7 @@
 """Simulated cleanings of compacted logs: one background job per listing and topic-partition.
 
-The decisions (does the cleaner take this log?) are a job too, which reads no records. A cleaning
-reads most of the log. So only the cleaning of a small log starts without a click.
+One more job per listing decides which logs the cleaner takes. It reads no records. A cleaning reads
+most of the log. So the cleaning of a large log starts only after a click.
 """
 
 from collections.abc import Callable
@@ -109,7 +109,7 @@ def get(snapshot: BrokerSnapshot, partition: str) -> "CleaningJob | None":
 
 
 def get_or_start(snapshot: BrokerSnapshot, log: DecidedLog) -> CleaningJob:
-    """Returns the cleaning of a log, started if needed, even if Kafka would not start one."""
+    """Returns the job that cleans a log. Starts it if needed, even if Kafka would not clean now."""
     key = snapshot.key, log.partition
     return cleaning_jobs().get_or_start(key, partial(_start, snapshot, log))
 

@@ -1,4 +1,4 @@
-"""The Go to dialog: finds topic-partitions and segments, and the targets of go_to_targets.py.
+"""The Go to dialog: finds topic-partitions and segments. go_to_targets.py has the other results.
 
 - `orders` finds orders-0 to orders-2.
 - `orders-0 2247` finds offset 2247 in orders-0.

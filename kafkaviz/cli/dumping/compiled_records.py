@@ -1,9 +1,9 @@
 """Prints records with compiled code, many batches per call.
 
 With 128 MiB of records of 400 bytes, `kafkaviz dump --print-data-log` takes 3.0 s instead of 7.4 s.
-The output is the same as from record_lines, which refuses a record of more than MAX_HEADERS
-headers. This module prints only undamaged data batches of magic 2 whose records hold UTF-8 text,
-and no records that a decoder for Kafka's own topics decodes.
+The output is the same as from record_lines, but record_lines refuses a record with more than
+MAX_HEADERS headers. This module prints only undamaged data batches of magic 2 whose records hold
+UTF-8 text. It is not used if a decoder other than StringDecoder prints keys or values.
 It stops before any other batch, and before a batch whose lines may not fit into its buffer.
 record_lines then prints the batch.
 """
@@ -70,8 +70,8 @@ class LineBuffer:
             line_ends: line `i` is `lines[line_ends[i]:line_ends[i + 1]]`.
 
         Returns:
-            The number of batches printed, their text, and the gaps between offsets. The key of a
-            gap is the offset before it, the value is the offset after it. The number is 0 if this
+            (number of batches printed, their text, gaps between offsets). The key of a gap is the
+            offset before it, the value is the offset after it. The number of batches is 0 if this
             module does not print the first batch.
         """
         count, used_bytes, used_gaps, self.last_offset = _print(
@@ -107,7 +107,7 @@ def _print(
     last_offset: int,
     table: np.ndarray,
 ) -> tuple[int, int, int, int]:
-    """Prints batches, up to one that may need more room or that this module does not print.
+    """Prints batches. Stops before one that may not fit or that this module does not print.
 
     Returns:
         (number of batches printed, bytes used in `out`, rows used in `gaps`, offset of the last
@@ -169,7 +169,7 @@ def _records(
     last_offset: int,
     table: np.ndarray,
 ) -> tuple[int, int, int]:
-    """Prints the lines of a batch's records, which must have room.
+    """Prints the lines of a batch's records. The caller ensures that `out` has room for them.
 
     Returns:
         (bytes used in `out`, rows used in `gaps`, offset of the last record). The first number is

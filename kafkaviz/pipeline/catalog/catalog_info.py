@@ -260,9 +260,9 @@ class StoredSegment:
     files: Mapping[str, Stamp]  # by path from the broker directory
     spans: Spans = field(default_factory=dict)
     first_batch: FirstBatch | None = None
-    codecs: tuple[str, ...] = ()  # statistics of the batches, named like columns of table `batches`
+    codecs: tuple[str, ...] = ()  # the names of the codecs of its batches
     problems: tuple[Problem, ...] = ()  # files that could not be read
-    unreadable: bool = False  # access to a file was denied; `files` does not show that
+    unreadable: bool = False  # whether access to one of `files` was denied
 
     @property
     def key(self) -> tuple[str, str, int, str]:
@@ -313,7 +313,7 @@ def to_row(stored: StampRow) -> dict[str, Any]:
 
 
 def from_row(row: Mapping[str, Any], info: CatalogInfo) -> StampRow:
-    """Parses a row that `to_row` returned, with the description that the same ingest wrote.
+    """Parses a row that `to_row` returned. `info` must be from the ingest that wrote the row.
 
     Raises a ValueError if the row is invalid.
     """
@@ -344,11 +344,11 @@ def directory_text(stored: StoredDirectory) -> str:
 
 
 def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Spans | None:
-    """Returns where a segment's rows are. Raises a ValueError if the text is invalid.
+    """Returns where a segment's rows are. None: the segment must be read again.
 
-    Returns None if the segment must be read again, because a file has changed, or was unreadable
-    when the row was written. `text` is column `json` of the segment's row in table `stamps`, and
-    `stored` is the segment in its present state.
+    It must be read again if a file has changed, or was unreadable when the row was written. `text`
+    is column `json` of the segment's row in table `stamps`, and `stored` is the segment in its
+    present state. Raises a ValueError if `text` is invalid.
     """
     files = _to_text({"directory": stored.directory, "files": stored.files})[:-1] + SPANS
     if not text.startswith(files) or not text.endswith(READABLE):
@@ -367,7 +367,7 @@ class MovedSegment(NamedTuple):
 
 
 def move_segment(text: str, move: Callable[[Spans], Spans], info: CatalogInfo) -> MovedSegment:
-    """Replaces the row ranges in `text`, column `json` of a segment's row of table `stamps`."""
+    """Replaces the row ranges in `text`, which is column `json` of a row of table `stamps`."""
     start = text.index(SPANS) + len(SPANS)  # in a file's name, quotes are escaped with backslashes
     spans, end = DECODER.raw_decode(text, start)
     moved = _spans_json(move(_parse_spans(spans, info)))

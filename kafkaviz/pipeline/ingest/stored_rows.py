@@ -1,4 +1,4 @@
-"""Reads the old catalog's rows, one partition directory after the other.
+"""Reads the rows of the old catalog, which the previous ingest wrote, directory by directory.
 
 In each table, the rows of a directory are consecutive. So a first row and a row count are enough to
 find them. Directories are processed in the order of their names, as in the previous ingest. So each
@@ -150,8 +150,8 @@ class StoredRows:
     ) -> None:
         """Finds the first row of each directory.
 
-        `missing` has (table, file name) of each missing catalog file, whose rows are computed
-        again. `needs_sweep`: keep only segments with rows in table `sweep`.
+        `missing` has (table, file name) of each missing catalog file. The rows of these files are
+        computed again. If `needs_sweep`, only segments with rows in table `sweep` are kept.
         """
         self._catalog = catalog
         self._missing = missing

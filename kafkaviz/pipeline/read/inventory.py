@@ -51,7 +51,8 @@ class PartitionEntries:
     broker: str
     partition: Partition
     segments: tuple[InventoryEntry, ...]
-    stored: catalog_info.StoredDirectory  # the files of no segment, as a catalog stores them
+    # the files that belong to no segment, as a catalog stores them
+    stored: catalog_info.StoredDirectory
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Inventory:
     def entries_at(self, first_segments: Mapping[int, int]) -> Iterator[PartitionEntries]:
         """Yields the partition directories whose numbers are keys of `first_segments`.
 
-        Its values are the numbers of the directories' first segments.
+        Each value of `first_segments` is the number of the directory's first segment.
         """
         first_number = 0
         for source, (name, broker) in zip(self.sources, self.brokers, strict=True):
@@ -101,7 +102,7 @@ class Inventory:
     def matches(self, catalog: Catalog, level: CheckLevel | None = None) -> bool:
         """Returns whether a catalog was read from exactly these files, and checked at this level.
 
-        Without a level, the files may be unchecked.
+        If `level` is None, the files may have been checked at any level, or not at all.
         """
         old = catalog.info
         if level and not all(
@@ -167,7 +168,7 @@ def _join_directories(brokers: list[Broker]) -> list[Broker]:
     - Directories with the same node.id and cluster.id are joined if their directory.ids differ.
     - Without directory.id (before Kafka 3.7), directories are joined if they share no partition.
     - Two copies of one directory stay two brokers.
-    - If directories and their copies are opened, those in the same parent folder are joined.
+    - If copies are opened too, only directories in the same parent folder are joined.
     """
     by_node: dict[object, list[Broker]] = {}
     for broker in brokers:
@@ -189,7 +190,9 @@ def _join_directories(brokers: list[Broker]) -> list[Broker]:
 
 
 def _are_one_broker(brokers: Sequence[Broker]) -> bool:
-    """Returns whether directories with the same node.id meet all conditions of one broker.
+    """Returns whether directories with the same node.id can be one broker's.
+
+    They can if all of these are true:
 
     - No log directory occurs twice.
     - At most one has a metadata log.

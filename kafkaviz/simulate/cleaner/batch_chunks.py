@@ -70,7 +70,7 @@ class BatchChunk:
     # describe the converted records
     batches: np.ndarray
     bodies: np.ndarray  # an array of BODY, one row per batch
-    decompressed: np.ndarray  # with the records made from messages of magic 0 and 1
+    decompressed: np.ndarray  # decompressed records, and records made from magic 0 and 1
 
     def fault_of(self, row: int) -> CleaningFailed:
         """Returns Kafka's exception for a batch whose records cannot be read."""
@@ -89,7 +89,8 @@ class BatchChunks:
     """Reads a .log from a position to its end.
 
     Memory holds one chunk, with its decompressed records. A batch larger than `chunk_bytes` is a
-    chunk of its own. A chunk ends early if the records of one codec reach MAX_DECOMPRESSED_BYTES.
+    chunk of its own. A chunk ends early if the decompressed records of one codec reach
+    MAX_DECOMPRESSED_BYTES.
     """
 
     def __init__(self, log: FileView, start: int = 0, chunk_bytes: int = CHUNK_BYTES) -> None:
@@ -298,9 +299,9 @@ class CleanedTransactions:
         self._queue = self._queue[np.argsort(self._queue["first_offset"], kind="stable")]
 
     def take(self, chunk: BatchChunk) -> tuple[np.ndarray, np.ndarray]:
-        """Returns which batches of the next chunk can be discarded, and the kept transactions.
+        """Returns whether each batch of the next chunk can be discarded, and the kept transactions.
 
-        Those are the aborted transactions whose marker stays, an array of format.txn_index.ENTRY.
+        The kept transactions are the aborted ones whose marker stays (txn_index.ENTRY).
         Raises CleaningFailed if a marker cannot be read.
         """
         batches = chunk.batches

@@ -113,8 +113,9 @@ class OffsetRanges:
     """Ranges of record offsets."""
 
     records: int
-    count: int  # of all ranges
-    ranges: np.ndarray  # first and last offset of the first LISTED_RANGES, shape (ranges, 2)
+    count: int  # the number of ranges
+    # first and last offset of each range, shape (ranges, 2); at most LISTED_RANGES are listed
+    ranges: np.ndarray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,8 +130,8 @@ class Cleaning:
     removed: OffsetRanges
     retained: OffsetRanges
     aborted_records: int  # removed because their transaction was aborted
-    # the first LISTED_RANGES of those kept, shape (records, 3): offset, delete horizon before the
-    # cleaning, and delete horizon after it (-1: none)
+    # the kept tombstones, at most LISTED_RANGES, shape (records, 3): offset, delete horizon before
+    # the cleaning, and delete horizon after it (-1: none)
     tombstones: np.ndarray
     tombstone_count: int
     markers: np.ndarray  # like `tombstones`
@@ -163,22 +164,22 @@ class Cleaning:
 
     @property
     def tombstones_left(self) -> list[tuple[int, int | None]]:
-        """Offset and delete horizon (or None) of each kept tombstone, after the cleaning."""
+        """The offset of each kept tombstone, and its delete horizon (or None) after cleaning."""
         return _horizons(self.tombstones, AFTER)
 
     @property
     def tombstones_before(self) -> list[tuple[int, int | None]]:
-        """Offset and delete horizon (or None) of each kept tombstone, before the cleaning."""
+        """The offset of each kept tombstone, and its delete horizon (or None) before cleaning."""
         return _horizons(self.tombstones, BEFORE)
 
     @property
     def markers_left(self) -> list[tuple[int, int | None]]:
-        """Offset and delete horizon (or None) of each kept marker, after the cleaning."""
+        """The offset of each kept marker, and its delete horizon (or None) after cleaning."""
         return _horizons(self.markers, AFTER)
 
     @property
     def markers_before(self) -> list[tuple[int, int | None]]:
-        """Offset and delete horizon (or None) of each kept marker, before the cleaning."""
+        """The offset of each kept marker, and its delete horizon (or None) before cleaning."""
         return _horizons(self.markers, BEFORE)
 
 
@@ -196,9 +197,9 @@ def clean(
 
     Args:
         offset_map: a map of an earlier cleaning, whose memory is used again.
-        write: a function; write(base_offset, data) takes the next bytes of a new .log.
-        on_read: a function; takes the number of bytes of each chunk that is read. Dirty chunks are
-            read twice. If it raises, the cleaning ends.
+        write: called as write(base_offset, data) with the next bytes of a new .log.
+        on_read: called with the size in bytes of each chunk that is read. Dirty chunks are read
+            twice. If `on_read` raises, the cleaning ends.
     """
     if offset_map is None:
         offset_map = OffsetMap(config.most_keys)
@@ -370,7 +371,7 @@ class _Cleaner:
 
     @property
     def _legacy_horizon_ms(self) -> int:
-        """The modification time in ms up to which a .log loses its tombstones of magic 0 and 1."""
+        """A .log not modified after this time (in ms) loses its tombstones of magic 0 and 1."""
         clean_segments = self._range.between(0, self._range.first_dirty_offset)
         if not clean_segments:
             return 0
@@ -429,7 +430,7 @@ class _Cleaner:
         return rules
 
     def _ends_producer(self, batches: np.ndarray, is_marker: np.ndarray) -> np.ndarray:
-        """Returns whether each batch is the last one that the broker remembers of its producer."""
+        """Returns, per batch, whether the broker remembers it as the last batch of its producer."""
         producers = self._range.producers
         if not len(producers):
             return np.zeros(len(batches), np.bool_)
@@ -443,7 +444,7 @@ class _Cleaner:
         return is_known & np.where(last["last_offset"] >= 0, is_last_data, is_last_marker)
 
     def _must_stay_empty(self, batches: np.ndarray) -> np.ndarray:
-        """Returns whether each batch stays even without records, to keep its last offset known."""
+        """Returns, per batch, whether it stays even without records, to keep its last offset."""
         next_offsets = batches["last_offset"] + 1
         if versions.EMPTY_BATCH_AT_WATERMARK.applies_to(self._release):
             return next_offsets == self._range.high_watermark
@@ -486,7 +487,7 @@ class _Cleaner:
 def group_segments(
     segments: Sequence[SegmentView], config: LogConfig, stop_offset: int
 ) -> list[list[SegmentView]]:
-    """Groups the segments that the cleaner merges into one (Cleaner.groupSegmentsBySize)."""
+    """Groups segments. The cleaner merges each group into one (Cleaner.groupSegmentsBySize)."""
     groups: list[list[SegmentView]] = []
     log_bytes = 0
     index_bytes = 0

@@ -28,7 +28,7 @@ _HUNDRED = Spread(mean=100)
 
 @dataclass(frozen=True)
 class RecordKeys:
-    """A number of different keys; each is a prefix and digits."""
+    """The keys of records: `count` different keys, each `prefix` followed by digits."""
 
     count: int
     zipf: float = 0.0  # weight 1 / r^zipf for the r-th key; 0: equally likely
@@ -46,7 +46,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Bursts:
-    """Bursts and pauses: all records come within `on_ms`, none in the following `off_ms`.
+    """Bursts and pauses in turn: records come for `on_ms`, then no records for `off_ms`.
 
     The phase's rate is the average over bursts and pauses.
     """
@@ -67,8 +67,8 @@ class TimestampShift:
 class TransactionTraffic:
     """Transactions: each producer sends some batches, then its coordinator writes a marker."""
 
-    batches: Spread = _UNIT_SPREAD  # in a transaction
-    abort_share: float = 0.0  # fraction that ends with ABORT
+    batches: Spread = _UNIT_SPREAD  # per transaction
+    abort_share: float = 0.0  # fraction of transactions that end with ABORT
     leave_open: bool = False  # the open transactions at the end of the phase get no marker
 
 

@@ -68,7 +68,7 @@ def steps_of(
     behaviour: ReleaseBehaviour = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> tuple[StartupStep, ...]:
-    """Returns the start-up steps of one partition directory, without regard to the others."""
+    """Returns the start-up steps of one partition directory, as if it were the only one."""
     if is_metadata(log.directory):
         return _metadata_steps(log, behaviour, on_recovered)
     steps = _log_steps(log, clean=clean, behaviour=behaviour, on_recovered=on_recovered)
@@ -101,8 +101,8 @@ def join_steps(
         steps: the path and the steps of each partition directory, in the order of the names. If
             the log directory is unknown, the path is only the directory's name.
         strange_names: directories whose names are not a topic-partition's.
-        own_steps: the steps of the broker's own files, which are read first (small_files). If they
-            end the broker, the other steps happen only after a repair.
+        own_steps: the steps of the broker's own files (small_files). Kafka reads these files first.
+            If one of the steps ends the broker, all other steps happen only after a repair.
         log_directories: all log directories of the broker.
         metadata_directory: the log directory with the metadata log.
     """
@@ -240,7 +240,7 @@ def _metadata_steps(
 
 
 def _refuse_topic_id(log: StoredLog) -> Iterator[StartupStep]:
-    """Yields a "fail" step if partition.metadata has another topic id (UnifiedLog)."""
+    """Yields a "fail" step if partition.metadata has the id of another topic (UnifiedLog)."""
     file = next((file for file in log.files if file.name == names.PARTITION_METADATA), None)
     if file is None:
         return
@@ -316,7 +316,7 @@ def _refuse_name(path: str) -> StartupStep:
 
 
 def _find_duplicates(directories: Iterable[str]) -> list[StartupStep]:
-    """Returns a "fail" step for the later one of directories like orders-0 and orders-00."""
+    """Returns a "fail" step per extra directory of a partition, as orders-00 after orders-0."""
     first_directories: dict[tuple[str, int, bool], str] = {}
     duplicate_steps = []
     for directory in directories:

@@ -1,8 +1,9 @@
 """Appends to one segment in a compiled loop, until it must roll or Kafka refuses an append.
 
-Follows UnifiedLog.append and LogSegment.append of Kafka 1.1 to 4.3.1. For example, batches have
-1000 bytes and ten records, and the interval is 4096 bytes. The sixth append finds 5000 bytes since
-the last entry, and gets the entry (59, 5000). The eleventh gets (109, 10000).
+Follows UnifiedLog.append and LogSegment.append of Kafka 1.1 to 4.3.1. For example, each append is a
+batch of 1000 bytes and ten records, and index.interval.bytes is 4096. The sixth append finds 5000
+bytes without an entry, and gets the entry (offset 59, position 5000). The eleventh gets (109,
+10000).
 """
 
 import numpy as np
@@ -72,8 +73,8 @@ def take(
             offset.
 
     Returns:
-        The row after the accepted appends; the outcome; the cause of the roll; the
-        number of offset entries and of time entries in `new`.
+        (row after the accepted appends, outcome, cause of the roll or 0, number of offset entries
+        in `new`, number of time entries in `new`).
     """
     state = states[0]
     limit = limits[0]
@@ -137,8 +138,8 @@ def measure_append(
 ) -> tuple[int, int, int, int]:
     """Measures the append that begins at row `start`.
 
-    Returns the row after the append, its size in bytes, its largest timestamp, and the offset of
-    that timestamp from `time_offsets`.
+    Returns (row after the append, size of the append in bytes, its largest timestamp, offset of
+    this timestamp from `time_offsets`).
     """
     end = start
     size_bytes = 0
@@ -205,7 +206,7 @@ def assign_positions(rows: np.ndarray, start: int, end: int, state: np.record) -
 def index(state: np.record, key: int) -> tuple[int, bool, bool]:
     """Adds an offset entry and, if the largest timestamp has risen, a time entry.
 
-    Returns the fault or 0, whether an offset entry was added, and whether a time entry was added.
+    Returns (fault or 0, whether an offset entry was added, whether a time entry was added).
     """
     if state.offset_entries >= state.offset_slots:
         return OFFSET_FULL, False, False
@@ -227,7 +228,7 @@ def index(state: np.record, key: int) -> tuple[int, bool, bool]:
 
 @njit(cache=True)
 def entry_rows(size_bytes: np.ndarray, interval_bytes: int) -> np.ndarray:
-    """Returns the rows that get an index entry (LogSegment.append, 4.3.1, a batch per append)."""
+    """Returns the rows that get an index entry if each row is an append (LogSegment, 4.3.1)."""
     rows = np.empty(len(size_bytes), np.int64)
     count = 0
     since = 0

@@ -78,7 +78,7 @@ UNKNOWN = -1
 
 
 class OpenSegment:
-    """A segment that a simulated broker has open, as the broker keeps it in memory."""
+    """A segment that a simulated broker has open: the state that the broker keeps in memory."""
 
     def __init__(
         self,

@@ -196,7 +196,7 @@ class UnifiedLog:
         return self.config.jitter_ms(int(self._random.integers(-JAVA_INT, JAVA_INT)))
 
     def _limits(self, valid: int) -> np.ndarray:
-        """Returns append_loop.LIMITS; `valid` rows come before the first wrong checksum."""
+        """Returns a row of LIMITS. `valid`: the number of rows before the first wrong checksum."""
         limits = np.zeros(1, append_loop.LIMITS)
         limits["segment_bytes"] = self.config.segment_bytes
         limits["most_segment_ms"] = self.config.most_segment_ms
@@ -208,7 +208,7 @@ class UnifiedLog:
         return limits
 
     def _time_offsets(self, rows: np.ndarray) -> np.ndarray:
-        """Returns, per batch, the offset that a time entry holds for the largest timestamp."""
+        """Returns, per batch, the offset that a time entry for its largest timestamp has."""
         offsets = rows["last_offset"].copy()
         if self.is_leader and self.behaviour.per_append:
             is_plain = batch.codec(rows) == 0
@@ -265,10 +265,10 @@ class UnifiedLog:
     # ---- truncation, and the start of the log
 
     def truncate_to(self, offset: int, now_ms: int) -> bool:
-        """Cuts the log so that it ends at an offset.
+        """Truncates the log, and sets the log end offset to `offset`.
 
-        A batch that contains the offset is removed completely, but the log end offset is the given
-        offset. Returns False if the log already ends at or below the offset.
+        A batch that contains `offset` is removed completely. Returns False, and changes nothing, if
+        the log already ends at or below `offset`.
         """
         if offset >= self.log_end_offset:
             return False
@@ -337,8 +337,8 @@ class UnifiedLog:
     ) -> None:
         """Loads the log again, as LogLoader does, perhaps with a new `config`.
 
-        `recovery_point` is for an unclean shutdown; None after a close. Raises CannotLoad if
-        loading ends in an exception; the log then stays unchanged.
+        Give the `recovery_point` after an unclean shutdown, and None after `close`. Raises
+        CannotLoad if loading ends in an exception; the log then stays unchanged.
         """
         self.config = config or self.config
         is_clean = recovery_point is None

@@ -1,8 +1,8 @@
 """The example log of the lesson on the log cleaner, in its state on a given day.
 
-A batch is written on every second day of a week, from Monday. By default, a segment is closed
-each Monday. Then the cleaner checks the log. Decisions and cleanings are computed by the same code
-as for a broker directory.
+A batch is written on every second day of a week, from Monday. Each Monday, the segment is closed
+(by default), and then the cleaner checks the log. Decisions and cleanings are computed by the same
+code as for a broker directory.
 """
 
 from collections import defaultdict
@@ -48,7 +48,7 @@ class TopicSettings:
     delete_retention_ms: int = DAY_MS
     segment_ms: int = lesson_logs.WEEKLY.segment_ms
     most_keys: int = MAX_KEYS
-    # the week, from 0, whose first batch begins a transaction that never ends; -1: none
+    # the week, counted from 0, whose first batch begins a transaction that never ends; -1: none
     open_week: int = -1
     # the base offset of a segment with an unreadable first batch; -1: none
     broken_segment: int = -1
@@ -92,10 +92,10 @@ STANDARD = TopicSettings()
 
 @cache
 def check(story: str, day: int, settings: TopicSettings = STANDARD) -> CleanerCheck:
-    """Returns the cleaner's check of the log on `day`, after one check on each Monday before.
+    """Returns the cleaner's check of the log on `day`, after one check on each earlier Monday.
 
     Day 0 is a Monday. The first check is on day 7, or on `day` if that is earlier. The cleaner
-    checks the log at 8 o'clock, after that day's batch.
+    checks the log at 8 o'clock, after that day's batch. `story` is PROFILES or TRANSACTIONS.
     """
     mondays = range(7, day, 7)
     last = check(story, mondays[-1], settings) if mondays else None

@@ -31,8 +31,8 @@ NARROW_PX = 7.0  # width of any other character
 def stack_labels(labels: Iterable[tuple[float, str]]) -> dict[tuple[float, str], tuple[int, str]]:
     """Returns where to draw each label: (row, Plotly's `xanchor`). Row 0 is next to the axis.
 
-    A label is (point on the axis from 0 to 1, text). A label gets the row
-    nearest to the axis that has free space at its point.
+    A label is (point on the axis from 0 to 1, text). It gets the row nearest to the axis that has
+    enough free space around this point.
     """
     width_px = MIN_WIDTH_PX - LEFT_PX - RIGHT_PX
     ends: list[float] = []  # where the last label of each row ends
@@ -96,7 +96,7 @@ class LimitRaceView:
 
 
 def view(run: RollSimulation, number: int, workload_title: str) -> LimitRaceView:
-    """Returns how segment `number` approached its limits. It must not be the active segment."""
+    """Returns how a segment approached its limits. `number` must not be the active segment's."""
     base_offset = run.history.segments[number].base_offset
     first_row = np.searchsorted(run.appended_batches["base_offset"], base_offset)
     limit_race = race(run.appended_batches[first_row:], run.history.config)
