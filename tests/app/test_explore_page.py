@@ -214,10 +214,12 @@ def test_a_query_that_was_ended_is_reported_and_run_again(error, expected, inges
 
 def test_a_fault_of_the_catalog_shows_no_path_of_the_server(ingested_broker, fake):
     fake.now = "failed"
-    lacks = verbatim("lacks files that it names")
+    lacks = verbatim("names files that do not exist")
     fake.error = CannotOpen("/srv/cache/catalogs/x", lacks, verbatim("run kafkaviz ingest"))
     text = page_html(page(ingested_broker, sql=SELECT))
-    assert "lacks files that it names. Nothing was changed." in text and "/srv/cache" not in text
+    assert (
+        "names files that do not exist. Nothing was changed." in text and "/srv/cache" not in text
+    )
 
 
 def test_any_other_failure_is_one_line(ingested_broker, fake):

@@ -71,9 +71,9 @@ def test_by_time(clean, target):
 )
 def test_another_unit_is_warned_of(clean, target, unit):
     at = page(clean, tp="dense-index-0", by="timestamp", target=target)
-    assert f"makes sense in {unit}, but Kafka counts in milliseconds" in page_html(at)
+    assert f"looks like a time in {unit}, but Kafka counts in milliseconds" in page_html(at)
     press_button(at, "kv_unit")
-    assert f"makes sense in {unit}" not in page_html(at)
+    assert f"looks like a time in {unit}" not in page_html(at)
     assert at.text_input(key="target").value.startswith("1790000445")
 
 

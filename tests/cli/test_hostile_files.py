@@ -163,7 +163,7 @@ def test_large_files_that_take_no_room_on_disk(tmp_path):
         "t-0/leader-epoch-checkpoint": (6 << 30, 1 << 24),
     }
     assert evidence == {
-        name: f"holds {size} bytes, more than the {limit} that are read"
+        name: f"has {size} bytes, and kafkaviz reads at most {limit}"
         for name, (size, limit) in sizes.items()
     }
 

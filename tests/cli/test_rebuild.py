@@ -132,8 +132,8 @@ def test_an_index_that_is_full_leaves_no_file(clean, tmp_path):
 @pytest.mark.parametrize(
     ("position", "offset", "exception", "then"),
     [
-        (370, 0, "InvalidOffsetException: Attempt to append an", "the loader empties this segment"),
-        (0, 2**40, "LogSegmentOffsetOverflowException: Detected offset", "and the start fails"),
+        (370, 0, "InvalidOffsetException: Attempt to append an", "the broker empties this segment"),
+        (0, 2**40, "LogSegmentOffsetOverflowException: Detected offset", "and its start fails"),
     ],
 )
 def test_what_the_loader_does_next_is_reported(
@@ -264,7 +264,7 @@ def test_a_copied_partition_makes_no_broker_directory(segment, beside):
 def test_a_copied_partition_takes_no_folder(segment, tmp_path):
     copy = shutil.copytree(segment, tmp_path / "copy")
     error = refusal_of("rebuild", segment, "--out", copy / "in")
-    assert f"is in {copy} together with {BASE}.log, and nothing is written there" in error
+    assert f"is in {copy} together with {BASE}.log, and kafkaviz writes nothing next to" in error
     assert not (copy / "in").exists()
 
 

@@ -95,7 +95,7 @@ def test_a_folder_that_is_not_there_and_one_that_is_no_file(clean, tmp_path):
     error = refusal_of("report", clean, "-o", tmp_path / "no" / "r.html")
     assert "is not there; make the folder first" in error
     error = refusal_of("report", clean, "-o", tmp_path / "a.html")
-    assert "is a directory; name a file in it" in error
+    assert "is a directory; name a file in this directory" in error
 
 
 def test_what_is_no_broker_is_reported(tmp_path):

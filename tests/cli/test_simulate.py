@@ -254,7 +254,7 @@ def test_what_is_refused_is_one_line(tmp_path, capsys, monkeypatch, options, wor
     [line] = [line for line in captured.err.splitlines() if line.startswith("kafkaviz: ")]
     assert words in line and captured.out == "" and "Traceback" not in captured.err
     begun = bool(live) and "the append" in words
-    left = f"; {tmp_path / 'out' / 'below'} holds the files written before that"
+    left = f"; {tmp_path / 'out' / 'below'} has the files that were written before this error"
     assert line.endswith(left) == begun == (tmp_path / "out").exists()
 
 

@@ -106,7 +106,7 @@ def test_a_partition_in_two_directories_is_named_by_both(disks, tmp_path):
     folder = copied(disks, tmp_path)
     shutil.copytree(folder / "disk-b" / "audit-1", folder / "disk-c" / "audit-1")
     broker = kv.open_broker(folder)
-    words = r"has a audit-1, and so has .*disk-b/audit-1; name its"
+    words = r"several directories named audit-1; another is .*disk-b/audit-1; name its"
     with pytest.raises(kv.CannotOpen, match=words):
         broker.partition("audit-1")
     for name in ("disk-b", "disk-c"):
@@ -118,7 +118,7 @@ def test_a_partition_in_two_directories_is_named_by_both(disks, tmp_path):
 
 
 def test_two_brokers_are_refused_in_one_line(tmp_path):
-    words = "belongs to broker 2 of cluster .*, and .* to broker 1 of cluster .*; give the log"
+    words = "belongs to broker 2 of cluster .*, but .* to broker 1 of cluster .*; give the log"
     with pytest.raises(kv.CannotOpen, match=words) as refusal:
         kv.open_broker(*REPLICAS)
     assert "\n" not in str(refusal.value)

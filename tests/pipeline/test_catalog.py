@@ -129,7 +129,9 @@ def test_a_catalog_replaced_meanwhile_is_read_again(out, in_process, tmp_path):
 
 def test_a_file_that_is_missing_is_reported(out):
     next((out / "batches").iterdir()).unlink()
-    with pytest.raises(CannotOpen, match="lacks files that it names; run kafkaviz ingest --full"):
+    with pytest.raises(
+        CannotOpen, match="names files that do not exist; run kafkaviz ingest --full"
+    ):
         catalog.read(out).table("batches")
 
 

@@ -187,7 +187,7 @@ def test_a_transaction_that_was_open_at_the_last_roll_is_followed(tmp_path):
     assert offsets(directory, offsets="0-2") == [0]
     producers["current_txn_first_offset"] = -1
     snapshot.write_bytes(producer_snapshot.build(producers))
-    with pytest.raises(Malformed, match="abort other transactions"):
+    with pytest.raises(Malformed, match="abort different transactions"):
         read("kafka_records", directory, offsets="0-2")
     assert offsets(directory, offsets="0-2", mode="DROPMALFORMED") == [0]
 

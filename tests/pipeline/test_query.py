@@ -783,7 +783,7 @@ def test_a_catalog_that_is_replaced_meanwhile_is_read_again(
     monkeypatch.setattr(catalog, "read_info", lambda path: answers.pop())
     assert ask(out, "SELECT DISTINCT topic FROM segments") == [{"topic": "refunds"}] and not answers
     monkeypatch.setattr(catalog, "read_info", lambda path: before)
-    with pytest.raises(CannotOpen, match="lacks files that it names"):
+    with pytest.raises(CannotOpen, match="names files that do not exist"):
         ask(out, "SELECT DISTINCT topic FROM segments")
 
 

@@ -85,7 +85,7 @@ before = state()
 start_ingest([{directory!r}], "found").wait()
 start_ingest([{directory!r}], "given", "local[2]", spark=mine.newSession()).wait()
 assert session() is mine and session("local[1]") is mine
-assert refused(master="local[2]") == "a session for local[1] runs in this process, not for local[2]; stop it, or leave the master out"
+assert refused(master="local[2]") == "this process already has a Spark session for local[1], so it cannot start one for local[2]; stop that session, or leave the master out"
 assert state() == before and mine.range(3).count() == 3
 mine.stop()
 assert "was stopped" in refused(spark=mine)

@@ -36,7 +36,7 @@ def test_the_image_of_a_plain_growth(mode):
     assert view.lookup_counts[0].min() > 0 and view.lookup_counts[30].argmax() > 200
     assert [note.text for note in view.notes] == [
         "page 0, read first",
-        "the middle page moves on, step by step",
+        "the middle page moves as the index grows",
     ]
     figure = page_faults.figure(view, mode)
     image, faults = trace(figure, "touched"), trace(figure, "faults")
@@ -52,7 +52,10 @@ def test_the_image_of_a_plain_growth(mode):
 def test_the_image_with_a_warm_section():
     """No fault and three pages; a smaller section is named."""
     view = page_faults.view(replay_of(8192), WARM)
-    assert view.title == "No fault: three pages at most, always the newest" and not len(view.dots)
+    assert (
+        view.title == "No fault: the search reads three pages at most, always the newest"
+        and not len(view.dots)
+    )
     assert [note.text for note in view.notes] == ["older pages are no longer touched"]
     assert len(page_faults.figure(view, "light").data) == 1
 
@@ -68,7 +71,9 @@ def test_many_faults_are_an_image_too():
 def test_the_image_of_a_small_index(entries):
     view = page_faults.view(replay_of(8192, IndexGrowth(entries)), WARM)
     assert view.title == (
-        "No fault: one page at most" if entries else "No lookup while the index grows to 0 pages"
+        "No fault: the search reads one page at most"
+        if entries
+        else "No lookup while the index grows to 0 pages"
     )
     figure = page_faults.figure(view, "dark")
     assert figure.layout.height == page_faults.HEIGHT
