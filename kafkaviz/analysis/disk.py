@@ -1,9 +1,9 @@
 """Shows what each byte in a broker's log directories is used for.
 
 Each byte has exactly one use, so the uses add up to the lengths of all files. Names and sizes come
-from the directory listing. The .log files and indexes are UNREAD at first. After a check has
-read them, `with_summaries` divides the bytes of a .log into records, batch headers and other uses.
-It divides the bytes of an index into entries and preallocated slots.
+from the directory listing. At first, all bytes of .log files and indexes count as UNREAD. After a
+check has read these files, `with_summaries` divides the bytes of a .log into records, batch headers
+and other uses. It divides the bytes of an index into entries and preallocated slots.
 """
 
 from collections import Counter, defaultdict
@@ -155,8 +155,8 @@ class FileLister:
 def disk_shares(broker: Broker) -> Iterator[DiskShare]:
     """Yields a DiskShare per partition, and per log directory for its files outside partitions.
 
-    If a single partition was opened, only its DiskShare is yielded. The .log files and indexes in
-    use are UNREAD; see `with_summaries`.
+    If a single partition was opened, only its DiskShare is yielded. The .log files and indexes
+    of segments in use count as UNREAD; see `with_summaries`.
     """
     for partition in broker.partitions:
         yield partition_share(partition, broker.directory_of(partition).text)

@@ -42,11 +42,11 @@ MAX_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class ReleaseTrace:
-    """Something on disk that only releases from `first` to `last` write. None: no limit."""
+    """Something on disk that no release before `first` or after `last` writes. None: no limit."""
 
     reason: Message
-    first: Release | None = None  # the first release that leaves it
-    last: Release | None = None  # the last release that leaves it
+    first: Release | None = None  # the first release that writes it
+    last: Release | None = None  # the last release that writes it
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class AssumedRelease:
 
     @property
     def is_known(self) -> bool:
-        """False if the release may be in a metadata log that was not opened."""
+        """False if only a metadata log that was not opened can show the release."""
         return METADATA_LOG_ELSEWHERE not in self.traces
 
 
@@ -137,7 +137,7 @@ def assume_release(broker: Broker | None, version: str | None = None) -> Assumed
 
     1. `version`, such as "3.9" or "4.3.1".
     2. The newest known release, if the directory is newer than all known releases.
-    3. The newest known release, if the log directory with the metadata log was not opened, no trace
+    3. The newest known release, if all of these are true: the metadata log was not opened, no trace
        excludes newer releases, and bootstrap.checkpoint has no metadata.version.
     4. The last release that agrees with all traces.
     5. The release that introduced the newest metadata.version in the files, unless a trace shows a
@@ -300,7 +300,7 @@ def _snapshot_features(broker: Broker) -> tuple[str, dict[str, int]]:
 def _features(path: Path) -> dict[str, int]:
     """Returns the feature levels in a .checkpoint file of metadata records; {} if unreadable.
 
-    Stops at the batch with metadata.version, because a snapshot begins with the features. Runs no
+    Stops after the batch with metadata.version: the features are at a snapshot's start. Runs no
     compiled code, because compiled code takes time to load, and every lookup calls this function.
     """
     levels: dict[str, int] = {}

@@ -39,7 +39,7 @@ class IntervalBounds:
 
     low_bytes: int | None
     high_bytes: int | None
-    # whether an entry covers an append of several batches (on followers up to 3.9.0, and in 4.0.0)
+    # one entry covers an append of several batches, as on followers up to 3.9.0 and in 4.0.0
     per_append: bool = False
     # gaps that are too long for these bounds, because a broker restart set Kafka's counter to 0
     restarts: int = 0
@@ -50,7 +50,8 @@ class IntervalEvidence:
     """The evidence about index.interval.bytes from one part of a log."""
 
     least_indexed_bytes: int | None = None  # fewest bytes from an entry to the next one
-    # most bytes after which a batch still got no entry, one value per gap, in descending order
+    # per gap between two entries: the bytes from the first entry to the last batch without one, in
+    # descending order
     longest_unindexed_bytes: tuple[int, ...] = ()
     # the same, only for batches that certainly begin an append
     longest_after_append_bytes: tuple[int, ...] = ()
@@ -69,8 +70,8 @@ class IntervalEvidence:
     def bounds(self) -> IntervalBounds:
         """Returns the range of possible values of index.interval.bytes.
 
-        A gap between entries that is longer than the range allows is ignored: it is due to a broker
-        restart. Without entries, the range is unknown: the segment may be a single append.
+        Ignores gaps between entries that are too long for the range: a broker restart caused them.
+        Without entries, the range is unknown: all batches may be from a single append.
         """
         if self.least_indexed_bytes is None:
             return IntervalBounds(None, None)
@@ -178,7 +179,7 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
         """Drops the batches that say nothing about index.interval.bytes, and returns the rest.
 
         Keeps the first and the last batch, each batch whose last offset is in the index, and the
-        batch after it. The caller has no index entry for a batch after the first.
+        batch after it. Only the first of `batches` may have an index entry.
         """
         slot = np.minimum(np.searchsorted(self._keys, batches["last_offset"]), len(self._keys) - 1)
         ends = self._keys[slot] == batches["last_offset"]
@@ -303,8 +304,8 @@ def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
 def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     """Returns segment.bytes as the cause of rolls; None if it explains no roll.
 
-    The limit is at least the size of the largest segment. It explains a roll if the segment and the
-    next segment's first batch together exceed this size.
+    segment.bytes is at least the size of the largest segment. It explains a roll if the rolled
+    segment and the next segment's first batch are together larger than the largest segment.
     """
     largest = max((segment.log_bytes for segment in segments), default=0)
     reached_bytes = {
@@ -321,8 +322,8 @@ def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
 def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     """Returns segment.ms as the cause of rolls; None if it explains no roll.
 
-    The limit is at least the time span of the longest segment. It explains a roll if the time from
-    the segment's first batch to the next segment's first batch exceeds this span.
+    segment.ms is at least the longest time span of a segment. It explains a roll if the time from
+    the rolled segment's first batch to the next segment's first batch is longer than this span.
     """
     spans_ms = [
         segment.max_timestamp_ms - segment.first_batch.max_timestamp_ms
@@ -344,8 +345,8 @@ def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
 def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
     """Returns which full indexes explain rolls: the offset index, the time index, or both.
 
-    An index counts as full in the segments with the most entries in this index. It explains rolls
-    only if it was full in several segments.
+    An index counts as full in the segments where it has the most entries. A full index explains
+    rolls only if there are several such segments.
     """
     closed = list(enumerate(segments[:-1]))
     most_entries = max((segment.offset_entries for segment in segments), default=0)

@@ -101,7 +101,7 @@ def row_note(key: str, **fields: str) -> Callable[[np.void], Message]:
     """Returns a function that makes the message `key` from a row of a layout.
 
     Args:
-        fields: the field of the row that gives each value of the message, by the value's name.
+        fields: the row's field for each value of the message, as value="field".
     """
     return lambda row: message(key, **{name: row[field] for name, field in fields.items()})
 
@@ -147,7 +147,7 @@ def torn_span(start: int, end: int, name: Text, note: Text) -> Span:
 
 
 def text(data: bytes | memoryview) -> str:
-    """Returns the beginning of a key or value as text, or in hexadecimal digits if not text."""
+    """Returns the start of a key or value: as text, or in hexadecimal digits if it is not text."""
     head = bytes(data[: 4 * VALUE_CHARACTERS])
     try:
         characters = head.decode()

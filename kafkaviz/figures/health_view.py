@@ -349,7 +349,7 @@ def _count_text(key: str, count: int) -> str:
 def recovery_strip(
     restart: Restart, log_bytes: Mapping[tuple[str, int], int]
 ) -> RecoveryStrip | None:
-    """Returns the logs that start-up reads: first failing, then truncated logs. None: no log."""
+    """Returns the logs that start-up reads: failing, then truncated, then others. None: no log."""
     segments_read = {
         (cast(str, step.partition), step.segment)
         for step in restart.steps

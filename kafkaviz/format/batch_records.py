@@ -78,7 +78,7 @@ class BatchRecord:
 def read_batch(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> list[BatchRecord]:
     """Returns the records of a complete batch. Does not check the checksum.
 
-    Raises CorruptBytes if Kafka cannot read a record. The position is a byte of `data`.
+    Raises CorruptBytes if Kafka cannot read a record. The error's position is a byte of `data`.
     """
     return list(iterate(data, limit_bytes))
 
@@ -91,8 +91,8 @@ def iterate(
     """Yields the same records as `read_batch`. Holds only some thousand records in memory.
 
     Args:
-        choose: a function; choose(bytes, rows) returns the indices of the rows (record.ROW) to
-            yield as records. Called only for magic 2. None: all records are yielded.
+        choose: a function; choose(bytes, rows) returns the indices of the records to yield. `rows`
+            is an array of record.ROW. Called only for magic 2. None: all records are yielded.
 
     Raises:
         CorruptBytes: Kafka cannot read a record. Raised after the records that Kafka's iterator
@@ -107,7 +107,7 @@ def iterate(
 def offsets_and_times(
     data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yields pairs of arrays: the offsets and the timestamps (ms) of the next records.
+    """Yields the offsets and timestamps (ms) of the records, as pairs of arrays.
 
     Raises CorruptBytes after the readable records, as `iterate` does.
     """
@@ -171,7 +171,7 @@ def size_bytes(data: bytes | memoryview) -> int:
 
 
 def is_crc_valid(data: bytes | memoryview) -> bool:
-    """Returns whether a batch is complete and its checksum right (CRC-32 below magic 2)."""
+    """Returns whether a batch is complete and its checksum right (CRC-32 in magic 0 and 1)."""
     try:
         ensure_valid(data)
     except CorruptBytes:
@@ -388,10 +388,10 @@ def heads(
 def _if_sound(
     records: Iterator[RecordHead], prefix: bytes, count: int, codec_fault: CorruptBytes | None
 ) -> Iterable[RecordHead]:
-    """Returns the records of a compressed batch. Raises CorruptBytes if any is damaged.
+    """Returns all `records` of a compressed batch. Raises CorruptBytes if any is damaged.
 
     Args:
-        prefix: the bytes that were decompressed before `codec_fault`.
+        prefix: the decompressed bytes; if there is a `codec_fault`, those before the fault.
         count: the record count in the batch header.
     """
     if codec_fault:

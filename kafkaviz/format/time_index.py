@@ -1,4 +1,4 @@
-"""The time index (.timeindex, since Kafka 0.10.1): from which offset on to look for a timestamp.
+"""The time index (.timeindex, since Kafka 0.10.1): the offset where a search for a time starts.
 
 The file is a sequence of 12-byte slots. In a segment with base offset 1000 the entry
 (1790000000000, 35) means: no record up to offset 1035 has a later timestamp.

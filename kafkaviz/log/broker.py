@@ -1,4 +1,4 @@
-"""A broker: the log directories (log.dirs), their topic-partitions, and how it was stopped."""
+"""A broker: its log directories (log.dirs), their topic-partitions, and how it was stopped."""
 
 import os
 import time
@@ -68,10 +68,10 @@ class LogDirectory:
     """One of a broker's log.dirs on disk, or its copy from an unpacked archive."""
 
     path: Path
-    source: Path  # the path that the user gave: the directory, or its folder or archive
+    source: Path  # the path that the user gave: this directory, or a folder or archive with it
     properties: Mapping[str, str] = field(default_factory=dict)
     is_clean: bool = False  # the clean-shutdown marker exists
-    # the content of the marker since 3.7 (KIP-966); before, it is empty
+    # the content of the marker (KIP-966). None: no marker, or an empty one as before Kafka 3.7
     clean_body: dict | None = None
     problems: tuple[Problem, ...] = ()
     is_simulated: bool = False  # its server.properties says that kafkaviz wrote it
@@ -206,7 +206,7 @@ class Broker:
 
     @property
     def shutdown_state(self) -> str:
-        """How it was stopped: "clean", "unclean", or "unknown" without a broker directory."""
+        """How the broker stopped: "clean", "unclean" or, without a broker directory, "unknown"."""
         if self.is_clean:
             return "clean"
         is_without_broker = self.is_lone and not file.is_there(self.path / META_PROPERTIES)
@@ -321,7 +321,7 @@ class Broker:
 
     @cached_property
     def current_checkpoints(self) -> Mapping[tuple[Path, str], CheckpointOffsets]:
-        """The checkpoints of each current topic-partition, by (log directory, Partition.label)."""
+        """The checkpoints of each topic-partition in use, by (log directory, Partition.label)."""
         return {
             (partition.path.parent, partition.label): partition.checkpoints
             for partition in self.partitions
@@ -541,7 +541,7 @@ def _refuse_two_brokers(directories: Sequence[LogDirectory]) -> None:
 
 
 def refuse_other_brokers(broker: Broker) -> None:
-    """Raises CannotOpen if two meta.properties name different nodes or clusters."""
+    """Raises CannotOpen if two meta.properties files name different nodes or clusters."""
     _refuse_different(broker.log_directories)
 
 
@@ -574,7 +574,7 @@ def _differ(first: str | int | None, second: str | int | None) -> bool:
 
 
 def open_root(path: Path) -> Path:
-    """Returns the directory to read for a path: the path itself, an unpacked archive, or a view."""
+    """Returns the directory to read: `path`, an unpacked archive, or a view of a segment file."""
     located = archive.locate(path)
     view = lone_files.open_view(located)
     if view is None:

@@ -55,7 +55,7 @@ def _prefixes(allowed_json: str) -> tuple[str, ...]:
 
 
 def open_nonblocking(path: str, flags: int) -> int:
-    """Opens without waiting, as an `opener` of open(). Raises CannotOpen if not allowed."""
+    """Opens a file without waiting. For open(opener=...). Raises CannotOpen if not allowed."""
     descriptor = os.open(path, flags | os.O_NONBLOCK)
     try:
         refuse_outside(descriptor, path)

@@ -66,7 +66,7 @@ class LogBytes(Protocol):
 
 
 class DiscardedLogs:
-    """Drops all bytes. The log can then not be truncated or loaded again."""
+    """Drops all bytes. `stored` raises ValueError, so the log cannot be truncated or loaded."""
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
         pass

@@ -54,7 +54,7 @@ def _run_part(render: Callable[[], None]) -> None:
 
 
 def rerun_outdated_page(lesson: str, track: str) -> None:
-    """Reruns a learner's page if its pickers show another lesson or track, or it shows no step."""
+    """Reruns a learner's page if its pickers differ from `lesson` or `track`, or no step shows."""
     if class_seat.is_learner() and (
         st.session_state.get(workshop.CLASS_PICKER) != lesson
         or st.session_state.get(workshop.CLASS_PICKER_TRACK) != track

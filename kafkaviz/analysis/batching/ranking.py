@@ -177,7 +177,7 @@ def describe_saving(advice: BatchAdvice | CodecAdvice, log_bytes: int) -> Messag
 
 
 def describe_effects(answer: BatchingAnswer) -> Message:
-    """Returns a message with the saved bytes and, if they decrease, the headers per lookup."""
+    """Returns a message with the saved bytes. Adds the headers per lookup if their number falls."""
     advice = answer.batches
     saved = describe_saving(advice, answer.sample.log_bytes)
     before = advice.headers_before

@@ -35,7 +35,7 @@ class IndexCheck(BatchObserver[Iterator[Finding]]):
 
     @property
     def _is_preallocated(self) -> bool:
-        """Whether the index may well end in unwritten slots."""
+        """Whether unwritten slots at the index's end are normal, as in an active segment."""
         return self._segment.state == "active" and self._facts.active_is_untrimmed
 
     def _slots_finding(
@@ -48,7 +48,7 @@ class IndexCheck(BatchObserver[Iterator[Finding]]):
         *,
         consequence: Message | None = None,
     ) -> Finding:
-        """Returns a finding about the slots from the first to the last in `slots`.
+        """Returns a finding about a range of slots. `slots` is (first slot, last slot).
 
         `more` is the number of other places with the same fault.
         """

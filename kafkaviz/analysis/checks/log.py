@@ -222,7 +222,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _crc_finding(self, row: np.void, more: int) -> Finding:
-        """Reads the batch again: the scan keeps only whether the checksum is valid."""
+        """Reads the batch again to compute its checksum, which `row` does not contain."""
         is_modern = row["magic"] >= MAGIC_2
         position = int(row["position"])
         size_bytes = int(row["size_bytes"])

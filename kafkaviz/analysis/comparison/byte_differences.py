@@ -190,7 +190,7 @@ def _record_field(
 
 
 def _field_of(side: BatchSide, start: int, stop: int) -> str:
-    """Returns the record field that contains the bytes; "record": several, or unreadable."""
+    """Returns the record field that contains the bytes, or "record" if no single field does."""
     _, row, batch = side
     if row["magic"] < MAGIC_2:
         return "record"

@@ -45,7 +45,7 @@ NO_RECORDS = RecordSet()
 
 
 class OffsetCollector:
-    """Collects record offsets as ranges. Only offsets added in ascending order are joined."""
+    """Collects record offsets as ranges. Joins a range only with the range added just before it."""
 
     def __init__(self) -> None:
         self._ranges: list[OffsetRange] = []
@@ -124,9 +124,9 @@ DISPLAY_ORDER = (
 
 @dataclass(frozen=True)
 class Lag:
-    """How far one side's log ends before the other side's log."""
+    """How far the log of one side ends before the log of the other side."""
 
-    side: str  # the one with the lower log end, "a" or "b"
+    side: str  # the side whose log ends first, "a" or "b"
     offsets: int
     size_bytes: int  # of the batches that this side lacks
     time_ms: int | None  # between the largest timestamps; None: a side has no timestamp
@@ -160,7 +160,7 @@ class PartitionComparison:
         rewritten_batches: the number of batches with different bytes but the same records.
         indexes: the indexes that differ, of segments that both sides have.
         other_generation, other_directory: as in PartitionMatch.
-        interval_settings: index.interval.bytes in each side's own settings.
+        interval_settings: each side's index.interval.bytes, and the source of that value.
     """
 
     partition: str

@@ -9,7 +9,7 @@ looked up every entry with the same search. For example, an index grows from 13 
     plain    reads pages 0 7 10 12 13    waits for page 7, last read when the log was 7.9 MB smaller
     warm     reads pages 11 12 13        does not wait
 
-With one entry less, the middle of the index is on page 6. Plain binary search does not wait then,
+With one entry fewer, the middle of the index is on page 6. Then plain binary search does not wait,
 because the previous lookup also read page 6.
 """
 
@@ -110,7 +110,7 @@ def race(
     entries: int | None = None,
     lagging_target: int | None = None,
 ) -> SearchRace:
-    """Runs both searches of a SearchRace in an index, for an offset or a timestamp in ms.
+    """Runs both searches in an index. `target` is an offset, or a timestamp in ms.
 
     Args:
         warm_bytes: the size of the warm section. Lessons use less than 8192 to show small indexes.
@@ -160,8 +160,8 @@ def race_without_last_entry(
 ) -> SearchRace | None:
     """Returns the race without the index's last entry, to show what this entry changes.
 
-    Returns None if the target of `full_race` is not at the tail, or if plain binary search waits
-    for no page, or waits without the last entry too.
+    Returns None unless all of these are true: the search finds the last entry, plain binary search
+    waits for the disk, and without the last entry it does not wait.
     """
     if not full_race.is_at_tail or not full_race.plain.cold_pages or full_race.entries < 2:
         return None
@@ -230,12 +230,12 @@ class WarmTargets:
     """Targets of lookups that show how the warm section works.
 
     Attributes:
-        tail: a target in the warm section, preferably one that needs fewer probes or pages than
-            with plain binary search. None: no target is in the warm section.
-        before_warm: a target before the warm section, preferably one that needs one probe more
-            than with plain binary search. None: no target is before the warm section.
-        default: `tail`, or else `before_warm`, if the two searches for it need different numbers of
-            probes or pages. None: neither.
+        tail: a target in the warm section, preferably one for which plain binary search needs more
+            probes or pages. None: no target is in the warm section.
+        before_warm: a target before the warm section, preferably one for which plain binary search
+            needs one probe fewer. None: no target is before the warm section.
+        default: the first of `tail` and `before_warm` for which the two searches need different
+            numbers of probes or pages. None: no such target.
         is_all_warm: whether the warm section is the whole index, so both searches are the same.
     """
 
@@ -296,7 +296,7 @@ def choose_targets(
 
 
 def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Returns `first` and all `borders` up to `last`, where the slots of a search may change."""
+    """Returns the targets to try, ascending: `first`, and all `borders` after it up to `last`."""
     targets = np.append(borders[(borders > first) & (borders <= last)], first).astype(np.int64)
     targets.sort()  # np.unique takes six times as long for millions of targets
     return targets[np.diff(targets, prepend=first - 1) > 0]
@@ -307,8 +307,8 @@ def _pick_target(
 ) -> int | None:
     """Returns one of the candidates, or None if there is none.
 
-    Each of `preferred` is a mask of targets. The first mask that has candidates limits the choice.
-    `share` 0 returns the first candidate, 1 the last, 0.5 the middle.
+    Each of `preferred` is a mask of targets. Chooses among the candidates in the first mask that
+    has any; if no mask has any, among all. `share` 0 takes the first, 1 the last, 0.5 the middle.
     """
     for is_preferred in (*preferred, np.ones(len(targets), bool)):
         rows = np.flatnonzero(is_candidate & is_preferred)

@@ -125,7 +125,7 @@ class BatchTable:
 
     @property
     def known_ms(self) -> tuple[int, int] | None:
-        """The smallest and the largest timestamp; None: no batch has a timestamp."""
+        """The smallest and the largest of the batches' max timestamps; None: no batch has one."""
         whole_blocks = self.count // self.block_rows
         parts = self.blocks[:whole_blocks], summarize_blocks(self.block(whole_blocks))
         oldest_ms = min(int(part["oldest_ms"].min(initial=NO_MS)) for part in parts)
@@ -143,7 +143,7 @@ class BatchTable:
 
 class BatchTableBuilder(BatchObserver[BatchTable]):
     def __init__(self, segment: LogSegment, kept_rows: int = KEPT_ROWS) -> None:
-        """Creates an empty table. More than `kept_rows` batches are not kept in memory."""
+        """Starts without batches. If `kept_rows` is exceeded, no batches stay in memory."""
         self._segment = segment
         self._kept_rows = kept_rows
         self._count = self._end_position = 0

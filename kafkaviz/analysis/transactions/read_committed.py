@@ -2,13 +2,14 @@
 
 For one fetch, the broker sends bytes of one .log, up to the last stable offset, and a list of the
 transactions that were aborted in that range. The list is from the .txnindex files, whose entries
-are shown here as (producer id, first to last offset):
+are shown here as (producer id, first to last offset). The upper bound is the offset of the first
+.index entry after the sent bytes:
 
     fetch at offset 100, 800 bytes: batches up to offset 139; upper bound 150
     (7, 80 to 95)      ended before the fetch offset
     (8, 90 to 120)     overlaps, and is returned
     (9, 151 to 160)    begins at or above the upper bound
-                       its last stable offset is 161, not below the bound, so the search ends
+                       the entry's last stable offset, 161, is above the bound: the search ends
 
 The bytes still have the records of the aborted transactions. From offset 90 on, the consumer skips
 the batches of producer 8, up to the abort marker of this producer. The rules are from
@@ -86,7 +87,7 @@ class FetchEnd(StrEnum):
 
 
 class BoundSource(StrEnum):
-    """Where the broker takes `CommittedFetch.upper_bound_offset` from."""
+    """The source of `CommittedFetch.upper_bound_offset`."""
 
     INDEX_ENTRY = "index-entry"  # the first .index entry at or after the end of the bytes
     NEXT_SEGMENT = "next-segment"  # no such entry: the base offset of the next segment
@@ -140,9 +141,9 @@ class FetchedBatch:
         first_offset: the first offset that the consumer uses. A fetch returns whole batches, so the
             first batch may begin below the fetch offset.
         producer_id: -1 if the batch has no producer id.
-        newly_aborted: the returned transactions that begin at or below `last_offset` and are not
-            in `newly_aborted` of an earlier batch.
-        ends: whether this batch is a commit or an abort marker; None for other batches.
+        newly_aborted: the transactions in `CommittedFetch.returned` that begin at or below
+            `last_offset`, except those in `newly_aborted` of an earlier batch.
+        ends: the outcome that this batch marks, COMMITTED or ABORTED; None: it is not a marker.
     """
 
     base_offset: int
@@ -469,7 +470,7 @@ class _RunBuilder:
 def _read(
     builder: _RunBuilder, segment: LogSegment, aborted: Iterable[Transaction], stop_offset: int
 ) -> bool:
-    """Adds the runs below `stop_offset`. Returns whether the .log was read up to there."""
+    """Adds the runs below `stop_offset`. Returns whether the .log was read up to `stop_offset`."""
     batch_count = 0
     with open_batch_starts(segment) as batch_starts:
         start = batch_starts.position_before_offset(builder.end_offset)

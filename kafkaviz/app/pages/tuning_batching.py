@@ -49,9 +49,10 @@ def _render_measured(
     job: BatchingJob | None,
     render: Callable[[TuningContext, BatchingAnswer], None],
 ) -> None:
-    """Draws the result of the topic that can save the most bytes.
+    """Draws the answer for one topic: the one that can save the most bytes.
 
-    With several topics, a table of all topics comes first. `job` is None without records.
+    If there are several topics, first draws a table of all. `job` is None for a workload, which has
+    no records.
     """
     if job is None:
         elements.empty("batching", say("batching.workload"), say("batching.workload_below"))

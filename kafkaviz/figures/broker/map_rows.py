@@ -23,9 +23,9 @@ DENSE_BYTES = 1200  # one entry per this many bytes gives the darkest colour
 def build_strip(
     segments: np.ndarray, positions: np.ndarray | None, longest_bytes: int, gap_bytes: float
 ) -> np.ndarray:
-    """Returns how dense the index entries of a topic-partition are in each cell below its bars.
+    """Returns the shade of each cell in the strip below the bars of a topic-partition.
 
-    0 is light and 1 is dark. NaN: nothing is drawn.
+    The denser the index entries, the darker: from 0 (light) to 1 (dark). NaN: nothing is drawn.
 
     Args:
         segments: rows of analysis.overview for one topic-partition.

@@ -49,12 +49,12 @@ class IndexSizeCurveView:
     title: str
     caption: str
     sizes: np.ndarray
-    cold_us: np.ndarray  # the typical time of a mean lookup that finds no page in memory
+    cold_us: np.ndarray  # the modelled mean time of a lookup that finds no page in memory
     log_bytes: np.ndarray  # the size of a segment's .log at the roll
     causes: tuple[RollCause, ...]
     hover_texts: tuple[str, ...]
-    # up to two pairs (size, text), for today's and the considered interval; the size is the least
-    # at which no index ends a segment
+    # a pair (size, text) for today's interval, and one for the considered interval if it differs.
+    # The size is the least at which no index ends a segment; without such a size, no pair
     safe_sizes: tuple[tuple[float, str], ...]
     full_until: float  # below this index size, a full index ends segments
     today: int  # an index into the arrays
@@ -73,7 +73,7 @@ def view(
     safe_today: SafeIndexSize | None = None,
     is_today_known: bool = True,
 ) -> IndexSizeCurveView:
-    """Returns the curve of lookup time and .log size over the index size, for one interval.
+    """Returns two curves over the index size, for one interval: the lookup time and the .log size.
 
     Args:
         outcomes: the outcome of each size, including today's and the considered size.
@@ -276,7 +276,7 @@ CELLS: dict[str, Callable[[IndexSizeOutcome, LookupCosts], str]] = {
 def table(
     outcomes: Sequence[IndexSizeOutcome], costs: LookupCosts, heads: Iterable[str] = CELLS
 ) -> tuple[list[str], list[list[str]]]:
-    """Returns the heads and the rows of a table of sizes, with the columns of `heads`."""
+    """Returns the heads and the rows of a table with one row per size. `heads`: keys of CELLS."""
     heads = list(heads)
     cells = [[CELLS[head](outcome, costs) for head in heads] for outcome in outcomes]
     return [say(head) for head in heads], cells

@@ -54,7 +54,7 @@ def headline(recommendation: Recommendation) -> str:
 
 
 def figure_headline(recommendation: Recommendation) -> str:
-    """Returns the verdict and its p99 time; may add why another interval helps too little."""
+    """Returns the verdict and its p99 time. May add a sentence about other intervals."""
     allowed_us = _p99_budget_us(recommendation)
     cost = recommendation.proposed_cost
     if recommendation.verdict == TuningVerdict.KEEP:
@@ -85,7 +85,7 @@ def figure_headline(recommendation: Recommendation) -> str:
 
 
 def misses_p99(recommendation: Recommendation) -> bool:
-    """Returns whether the verdict is KEEP although the worst p99 is above the user's limit."""
+    """Returns whether today's interval is kept although its worst p99 is above the user's limit."""
     allowed_us = _p99_budget_us(recommendation) or float("inf")
     is_kept = recommendation.verdict == TuningVerdict.KEEP
     return is_kept and recommendation.current_cost.p99_us.high > allowed_us

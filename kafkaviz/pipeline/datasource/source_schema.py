@@ -2,7 +2,7 @@
 
 The columns equal those of the catalog's tables, with these exceptions:
 
-- The catalog has no table like kafka_records, and none of the columns crc_valid, base_timestamp,
+- The catalog lacks a table like kafka_records, and the columns crc_valid, base_timestamp,
   max_timestamp, problem and replica_reason.
 - The data source lacks columns that depend on all segments of a partition.
 - The data source lacks uncompressed_bytes, which requires decompressing all records.
@@ -142,10 +142,10 @@ class SourceOptions:
         offsets: a range, both ends included. Rows outside of it are not returned.
         timestamps: a range, both ends included. Rows outside of it are not returned.
         payload: "true" adds key, value and headers to kafka_records.
+        problems: "true" is an older form of mode=PERMISSIVE.
         mode: how unreadable data is handled. FAILFAST ends the query. PERMISSIVE adds the column
-            problem and a row per problem (problems: "true" is an older form). DROPMALFORMED leaves
-            out damaged bytes and reports them in the worker's log; a file that cannot be opened
-            still ends the query.
+            problem and a row per problem. DROPMALFORMED leaves out damaged bytes and reports them
+            in the worker's log; a file that cannot be opened still ends the query.
         isolation: the isolation level of kafka_records. read_uncommitted also returns records of
             aborted and open transactions, and adds the column aborted.
         replicas: "one" reads one replica of each topic-partition, "all" reads every replica.
@@ -220,7 +220,8 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
 def columns(name: str, read_options: SourceOptions) -> pa.Schema:
     """Returns the columns of a format with these options.
 
-    Raises a BadOption if the format lacks a requested column, or times for option timestamps.
+    Raises a BadOption if the format lacks a requested column, or if option timestamps is given for
+    a format without times.
     """
     if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
         raise BadOption(message("option.no_timestamps", names=TIMED_FORMATS, name=name))

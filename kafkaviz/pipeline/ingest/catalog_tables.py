@@ -4,8 +4,8 @@ The rows of an unchanged directory are copied from the old catalog (stored_rows.
 directories, three sorted streams are joined: the present files, the old catalog's rows, and the
 task results. Findings are sorted per broker in a temporary file.
 
-    orders-0   segments 0 to 49    old rows of 48, summaries of 2    ->  50 rows of segments, ...
-    orders-1   segments 50 to 99   old rows of 50                    ->  50 rows of segments, ...
+    orders-0   segments 0 to 49    48 old rows, 2 task results    ->  50 rows in table segments, ...
+    orders-1   segments 50 to 99   50 old rows                    ->  50 rows in table segments, ...
 """
 
 from bisect import bisect_left
@@ -146,7 +146,7 @@ class _TablesWriter:
     def write_broker(self, name: str) -> SourceCheck | None:
         """Writes all rows of a broker.
 
-        Returns how it was checked and whether its next start-up succeeds. None: without checks.
+        Returns how the broker was checked and whether its next start-up succeeds. None: no checks.
         """
         checks = self._inputs.checks
         health = _BrokerHealth(checks.plans[name]) if checks else None
@@ -231,8 +231,8 @@ class _TablesWriter:
     ) -> tuple[dict[str, Any], dict[int, str | None]]:
         """Writes a directory's rows of tables `segments` and `stamps`.
 
-        Returns the directory's row of table `partitions`, without disk use. And, by segment number,
-        the check results (JSON) of segments that were read in this run.
+        Returns two values: the directory's row of table `partitions`, without disk use; and the
+        check results (JSON) of the segments that were read in this run, by segment number.
         """
         old_rows = self._inputs.stored
         owner = (entries.broker, entries.stored.directory)

@@ -56,7 +56,7 @@ class IngestChecks:
         return self._digests[state]
 
     def must_read(self, entry: InventoryEntry, checked: Mapping[SegmentKey, CheckedText]) -> bool:
-        """Returns whether a segment whose rows are known must be read for its checks."""
+        """Returns whether the checks must read a segment whose rows are in the old catalog."""
         if not is_read(entry):
             return False
         earlier = checked.get((entry.stored.base_offset, entry.stored.suffix))
@@ -76,7 +76,7 @@ class IngestChecks:
         return segment.check(entry.segment, self.facts(entry.broker, entry.partition))
 
     def startup(self, number: int, entries: PartitionEntries) -> LogStartup | None:
-        """Returns the log of a directory. None: broker start-up does not load the log."""
+        """Returns the LogStartup of a directory. None: broker start-up does not load the log."""
         plan = self.plans[entries.broker]
         log = next(plan.logs([entries.partition]), None)
         if log is None:

@@ -47,10 +47,10 @@ class RowFile(AbstractContextManager["RowFile"]):
         entry_slots: np.ndarray = NO_NUMBERS,
         uncompressed_bytes: np.ndarray = NO_NUMBERS,
     ) -> None:
-        """Adds batches or index entries of one segment. They are written later, in large groups.
+        """Adds batches or index entries of one segment. Writes the rows later, in large groups.
 
-        Only for batches: `entry_slots` has the slot of the entry that points to each batch, and
-        `uncompressed_bytes` the uncompressed size of its records, or `NONE`.
+        Only for batches, one value per batch or `NONE`: `entry_slots` has the slot of the entry
+        that points to the batch, and `uncompressed_bytes` the uncompressed size of its records.
         """
         self._waiting.append((owner, rows, entry_slots, uncompressed_bytes))
         self._waiting_rows += len(rows)

@@ -57,8 +57,8 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
     A context that kafkaviz created is stopped if it has another master.
 
     Args:
-        master: the Spark master. None: the master of the running context. Without a context, the
-            one given to spark-submit, or else local[*].
+        master: the Spark master. None: the master of the running context. If no context runs, the
+            master given to spark-submit, or else local[*].
         cache: the folder for the Java launcher. None: the user's cache folder.
 
     Raises:

@@ -1,8 +1,8 @@
 """A process that runs queries with DuckDB on the Parquet files of a catalog.
 
 query.py starts `python -m kafkaviz.pipeline.sql.sql_worker MIB THREADS` with PYTHONPATH as the only
-environment variable. The process is not trusted: DuckDB can read only these files, and a query that
-takes all memory ends only this process.
+environment variable. The process is not trusted: DuckDB can read only the catalog's files, and a
+query that takes all memory ends only this process.
 
 A request is a line of JSON on stdin with folder, tables (the files of each), text and `most_rows`.
 A reply is a line of JSON on stdout, followed by an Arrow stream. "bytes" in the JSON is the size of

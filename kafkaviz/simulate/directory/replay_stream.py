@@ -31,8 +31,8 @@ def chunks(
 ) -> Iterator[AppendChunk]:
     """Yields the batches of all .log files in use, in order, with their bytes if `payload`.
 
-    The batches of a segment end at an unreadable batch, as in Kafka; see `find_unread`. Checksums
-    are not checked.
+    Leaves out the rest of a segment after its last readable batch, as Kafka does; see
+    `find_unread`. Checksums are not checked.
     """
     row_count = 0
     now_ms = -1

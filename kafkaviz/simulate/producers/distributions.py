@@ -7,7 +7,7 @@ All arithmetic uses integers: numpy's streams change across releases, and logari
 machines. A distribution is a table of 1025 quantiles, computed once with `decimal`. For example,
 these are the first, middle and last quantile of an exponential distribution with mean 100:
 
-    table(Spread("exponential", mean=100))    0, .., 69.3, .., 893    (stored times 256)
+    table(Spread("exponential", mean=100))    0, .., 69.3, .., 893    (stored multiplied by 256)
 """
 
 from dataclasses import dataclass
@@ -56,8 +56,8 @@ class Spread:
 def table(spread: Spread) -> np.ndarray:
     """Returns the read-only table of a distribution, for `draw_number`.
 
-    int64 of shape (CELLS + 3,): the smallest number; the largest number; CELLS + 1 quantiles times
-    256.
+    int64 of shape (CELLS + 3,): the smallest number; the largest number; CELLS + 1 quantiles, each
+    multiplied by 256.
     """
     with localcontext() as context:
         context.prec = _DIGITS
@@ -66,9 +66,9 @@ def table(spread: Spread) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def rank_table(count: int, exponent: float) -> np.ndarray:
-    """Returns a table like `table`, for ranks from 1 to `count` (Zipf's law within some percent).
+    """Returns a table like `table`, for ranks from 1 to `count` by Zipf's law.
 
-    Rank r has the weight 1 / r^exponent; 0 makes all ranks equally likely.
+    Rank r has about the weight 1 / r^exponent. Exponent 0 makes all ranks equally likely.
     """
     with localcontext() as context:
         context.prec = _DIGITS

@@ -32,7 +32,7 @@ class UnwritableSnapshot(Exception):
 class SnapshotFiles:
     """The .snapshot files of a directory by offset, and the changes to them."""
 
-    # a function that reads the file, or the open transactions in a file that loading wrote
+    # a function that reads the file; for a file written by start-up, its open transactions
     contents: dict[int, Callable[[], bytes] | OpenOffsets]
     deletion_reasons: dict[int, Message] = field(default_factory=dict)  # by offset
     written_offsets: set[int] = field(default_factory=set)
@@ -90,7 +90,7 @@ class ProducerState:
         self.transactions = OpenTransactions()
 
     def end(self, offset: int) -> None:
-        """Notes that batches below `offset` were read. Writes a snapshot unless one is as new."""
+        """Notes that batches below `offset` were read. Writes a snapshot if none is up to date."""
         self._end_offset = offset
         self._take()
 

@@ -5,7 +5,8 @@ The rules of LogLoader, Kafka 4.3.1, by suffix:
 - .deleted: the file is deleted.
 - .cleaned: the file is deleted; the segments that it was made from still exist.
 - .swap: the file is complete. The segments that it replaces are deleted, and its suffix is removed.
-- A .swap at or above the lowest .cleaned belongs to an unfinished split, and is deleted.
+- If there are .cleaned files: a .swap file with an offset at or above the lowest of theirs belongs
+  to an unfinished split, and is deleted.
 
 `split` splits a segment with offsets too far from its base offset (KAFKA-6264). Kafka up to 1.1
 could write such segments. Like LocalLog.splitOverflowedSegment, 4.3.1, `split` fails unless the
@@ -87,7 +88,7 @@ def _swap_end(directory: LoadedDirectory, base: int) -> int:
 
 
 def split(directory: LoadedDirectory, base: int) -> list[int]:
-    """Replaces a segment by segments without an overflow. Returns their base offsets."""
+    """Replaces a segment by parts without an offset overflow. Returns the parts' base offsets."""
     log = directory.require_file(base, "log")
     last_offset = find_end_offset(directory, log, directory.get(base, "index"), base) - 1
     if last_offset - base <= MAX_RELATIVE_OFFSET:
@@ -107,7 +108,7 @@ def split(directory: LoadedDirectory, base: int) -> list[int]:
 
 
 def _add_part(directory: LoadedDirectory, part: FileView, base: int, why: Message) -> None:
-    """Writes one part of a split segment: its .log, and its indexes as after a close."""
+    """Writes one part of a split segment: its .log, and its indexes as Kafka closes them."""
     with part.open_reader() as read:
         recovered_segment = recover(
             read,

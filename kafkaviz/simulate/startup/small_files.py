@@ -160,9 +160,9 @@ def checkpoint_fault(data: bytes) -> CorruptBytes | None:
 
 
 def checkpoint_consequence(name: str, refusal: CorruptBytes, *, has_replicas: bool) -> Message:
-    """Returns as a text how broker start-up reacts to a damaged checkpoint.
+    """Returns a text that says how broker start-up reacts to a damaged checkpoint.
 
-    Without a replica in use (`has_replicas`), replication-offset-checkpoint is not read.
+    `has_replicas`: a replica is in use. Otherwise replication-offset-checkpoint is not read.
     """
     if name == names.HIGH_WATERMARK_CHECKPOINT and not has_replicas:
         return UNREAD
@@ -213,7 +213,7 @@ class OwnFiles:
     bootstrap: bytes | None = None
     has_metadata_log: bool = False  # KRaft's own log
     quorum_state: bytes | None = None
-    # the existing ones, by file name
+    # the offset checkpoints that exist, by file name
     checkpoints: Mapping[str, bytes] = field(default_factory=dict)
     has_replicas: bool = False  # a replica is in use
     is_marker_full: bool = False  # .kafka_cleanshutdown is a folder that is not empty

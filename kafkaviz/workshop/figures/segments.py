@@ -99,7 +99,7 @@ TABLES: dict[str, tuple[Callable, Callable]] = {
 
 
 def _make_segments(block: LessonBlock) -> tuple[SegmentLocation, int | None]:
-    """Returns (segment of the block, base offset of the highlighted segment or None)."""
+    """Returns (the block's segment, base offset of the segment to highlight or None)."""
     location = block_location.locate(block)
     if block["offset"] is None:
         return location, None

@@ -1,6 +1,6 @@
 """python -m kafkaviz.workshop.lessons [FOLDER ...].
 
-Checks lesson files and prints each fault as file:line. Returns exit status 1 if there are faults.
+Checks lesson files and prints each fault as file:line. The exit status is 1 if there are faults.
 Checks that the grammar is correct, that every figure and answer can be computed, and that all
 languages of a lesson have the same structure.
 """

@@ -56,7 +56,7 @@ class LessonFault:
 
 
 class NoValue(KafkavizError):
-    """A value in a lesson block is invalid, or names data that does not exist or fit."""
+    """A value in a lesson block is invalid, or names data that is missing or does not fit."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class BlockKind:
 
     keys: Mapping[str, Key]
     is_wide: bool = False  # whether the figure is drawn below the text instead of next to it
-    setting_key: Key | None = None  # parses keys that are log settings; None: there must be none
+    setting_key: Key | None = None  # for log settings such as segment.bytes; None: not allowed
 
 
 @dataclass(frozen=True)
