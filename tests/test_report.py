@@ -320,7 +320,7 @@ def test_what_is_counted_is_what_the_catalog_counts(clean, killed):
 def test_a_partition_without_a_record(clean):
     gathered = gather(open_broker(clean / "empty-room-1"))
     words = Read(report.page(gathered, MADE_MS)).words
-    assert gathered.tuning is None and "Nothing is known about it: " in words and "empty" in words
+    assert gathered.tuning is None and "The cost is not known: " in words and "empty" in words
 
 
 def test_a_file_that_cannot_be_read_is_left_out_and_reported(clean, tmp_path):

@@ -59,7 +59,7 @@ def test_by_time(clean, target):
     assert f"first record not before the target is offset 2{T}250: that is the answer" in steps(at)
     assert "Why this offset?" in page_html(at)
     assert (
-        f"Offset 2{T}250 is the first record not before the target: 5 s after the target"
+        f"Offset 2{T}250 is the first record at or after the target: 5 s after the target"
         in page_html(at)
     )
     assert f"closest in time is offset 2{T}2" in page_html(at)

@@ -306,7 +306,7 @@ def test_a_log_that_no_start_opens_is_not_called_recovered(killed, tmp_path, cap
     os.truncate(max(directory.glob("*.log")), 2**31)
     text_of("lookup", directory, "--offset", 12141)
     err = capsys.readouterr().err
-    assert "a .log of more than 2147483647 bytes is shown with its content on disk" in err
+    assert "A .log of more than 2147483647 bytes is shown with its content on disk" in err
     assert "the broker would rebuild" not in err
 
 

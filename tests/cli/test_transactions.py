@@ -31,10 +31,13 @@ def test_a_broker_has_its_transactions_by_partition(clean):
         "read_committed consumers wait for tx-payments-2 (producer 4), epoch 189, whose "
         "transaction began at offset 18900, 2026-11-21 09:29:45.807"
     )
-    assert open_for.strip() == "it has been open for 42.2 s, up to the newest time in this copy"
+    assert (
+        open_for.strip()
+        == "it has been open for 42.2 s, counted up to the newest time in this copy"
+    )
     assert coordinator.strip() == (
-        "the coordinator has it as ongoing, timeout 50 min, until 2026-11-21 10:19:45: do not "
-        "abort it before then"
+        "for the coordinator, it is ongoing; its timeout of 50 min ends at 2026-11-21 10:19:45: "
+        "do not abort it before then"
     )
     assert abort.endswith(f": {ABORT}") and "if it is still open after that" in abort
     names = ["__consumer_offsets-1", "__consumer_offsets-2", "refunds-0", "refunds-1"]
@@ -54,7 +57,7 @@ def test_a_partition_without_its_coordinator_asks_for_the_broker(clean, tmp_path
     copy = shutil.copytree(clean / "payments-0", tmp_path / "payments-0")
     _, held_by, _, unknown, abort, *_ = text_of("transactions", copy).splitlines()
     assert "wait for producer 4, epoch 189" in held_by
-    assert unknown.endswith("this copy has no __transaction_state; give the whole broker")
+    assert unknown.strip().startswith("this copy has no __transaction_state, so it is unknown")
     assert abort.strip().startswith("if it hangs, abort it ")
 
 
@@ -97,12 +100,12 @@ def test_a_fetch_is_explained_step_by_step(clean):
         "payments-0: a fetch from offset 300 gets 10000 bytes from byte 39017 of segment 0; the "
         "next fetch is from offset 376"
     )
-    assert bound.startswith("  upper bound: offset 424, from slot 9 of the .index")
+    assert bound.startswith("  upper bound for aborted transactions: offset 424, from slot 9 of")
     assert steps[1].endswith("slot 1: producer 4, offsets 239 to 359: returned to the consumer")
     assert steps[3].endswith(
         "the entry's last stable offset 579 reaches the upper bound, so the search ends"
     )
-    assert steps[4] == "  the consumer gets 1 aborted transaction with these bytes"
+    assert steps[4] == "  with these bytes, the consumer gets a list of 1 aborted transaction"
     skipped = "  offsets 301 to 314, producer 4: skipped because its transaction was aborted"
     assert steps[6] == skipped
     answer = json_of(*call)["fetch"]

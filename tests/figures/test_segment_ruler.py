@@ -146,7 +146,7 @@ def test_shades_are_described():
         "Darker is newer, 22:13:20.000 – 23:52:20.000. Drag"
     )
     assert ruler.view(segment_anatomy, Selection("", 0)).hint.startswith(
-        "An entry is written when more than index.interval.bytes have passed. Drag"
+        "An entry is written after more than index.interval.bytes of batches. Drag"
     )
     days = arrays.anatomy(
         arrays.batches([100, 100], times_ms=[1_700_000_000_000, 1_700_086_400_000]), None, None

@@ -62,7 +62,9 @@ def why(
 
 def test_title_and_rows():
     view = why_offset.view(why())
-    assert view.title == "Offset 4 is the first record not before the target: 5 ms after the target"
+    assert (
+        view.title == "Offset 4 is the first record at or after the target: 5 ms after the target"
+    )
     assert [row[-1] for row in view.rows] == ["skipped: all older", "searched", "not searched"]
     assert view.rows[1][1] == "3–5"
     assert view.rows[1][3] == "2023-11-14 22:13:20.050, its last time entry"
@@ -82,15 +84,16 @@ def test_the_closest_is_named():
     assert view.closest == (5, START_MS + 44)
     assert any("closest in time is offset 5, 1 ms before the target" in note for note in view.notes)
     assert any(
-        note.startswith("2 batches after the answer hold only older records") for note in view.notes
+        note.startswith("2 batches after the answer hold only records older than")
+        for note in view.notes
     )
 
 
 def test_no_answer():
     searched = why_offset.view(why(answer=None))
-    assert searched.title == "The segment that is searched has no record that late"
+    assert searched.title == "The searched segment has no record at or after the target"
     none = why_offset.view(why(SEGMENTS[0], answer=None, target=99))
-    assert none.title == "No record is that late: Kafka answers none"
+    assert none.title == "No record is at or after the target: Kafka returns no offset"
 
 
 def test_outliers_stay_outside():
@@ -155,5 +158,5 @@ def test_of_many_segments_those_around_the_searched_one():
     view = why_offset.view(why(*segments, answer=RecordTime(210, START_MS + 70), target=70))
     assert [row[-1] for row in view.rows].index("searched") == 6
     assert (len(view.rows), len(view.bands)) == (12, 60)
-    named = "The table names 12 of 100 segments, those around the one that is searched."
+    named = "The table lists 12 of 100 segments: the searched one and those around it."
     assert named in view.notes

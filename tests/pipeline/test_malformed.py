@@ -47,7 +47,7 @@ def test_a_corrupt_batch_ends_the_query(tmp_path, codec_name):
     directory, (first, *_) = corrupt(tmp_path, codec_name)
     words = (
         rf"hurt-0/0+\.log, byte {first + 17}: Record is corrupt \(stored crc = .*; option "
-        r"mode=PERMISSIVE gives it as a row"
+        r"mode=PERMISSIVE returns the problem as a row"
     )
     for options in ({}, {"mode": "FAILFAST"}, {"task_bytes": "20000"}):
         with pytest.raises(Malformed, match=words):

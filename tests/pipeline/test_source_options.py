@@ -121,7 +121,7 @@ def test_options_skip_what_filters_skip(broker_directory, monkeypatch):
 def test_times_are_for_rows_that_have_one(broker_directory):
     """A segment and a slot of an .index have none, so nothing is left out silently."""
     for name in ("kafka_segments", "kafka_offset_index"):
-        with pytest.raises(BadOption, match=f"option timestamps is for .*, not for {name}"):
+        with pytest.raises(BadOption, match=f"option timestamps applies to .*, not to {name}"):
             read(name, broker_directory, timestamps="1-2")
 
 

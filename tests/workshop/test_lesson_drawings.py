@@ -100,7 +100,7 @@ def test_before_the_answer_no_line_is_drawn():
     ("text", "fault"),
     [
         ("limit-race\nworkload: follower\nsegment: 0", "a race is drawn only for a leader"),
-        ("limit-race\nworkload: day\nsegment: 7\nsegment.jitter.ms: 5", "draws its own jitter"),
+        ("limit-race\nworkload: day\nsegment: 7\nsegment.jitter.ms: 5", "jitter.ms must be 0"),
         ("limit-race\nworkload: day\nsegment: 16", "0 to 15"),
         ("roll-clock\ndata: kafka-4.3.1-clean\ntp: heartbeat-0\nsegment: 0", "not ended by time"),
     ],
@@ -338,7 +338,7 @@ def answers(rule: str) -> dict[int | None, tuple[int | None, str]]:
 def test_before_a_rule_there_are_the_floors_and_the_ceilings():
     """Both of each target, none right of the last key, and nothing that the rule would give."""
     view = ceiling_rule.view(KEYS, "slot +")
-    assert view.title == "16 targets: from the slot that lookup returns to the ceiling"
+    assert view.title == "16 targets: find the ceiling, starting at the slot that lookup returns"
     assert [case[:3] for case in view.cases[:4]] == [(5, -1, 0), (6, 0, 0), (7, 0, 1), (13, 0, 1)]
     assert [case[:3] for case in view.cases[-2:]] == [(32, 4, -1), (None, -1, -1)]
     assert {case[3:] for case in view.cases} == {(None, "?", None)}

@@ -157,7 +157,7 @@ def test_the_rule_of_the_address_is_run_over_the_slots():
     assert row in chart.proto.alt
     for unread in ("", "slot +"):
         text = page_html(page(given=unread, **RULE_STEP))
-        assert "16 targets: from the slot that lookup returns to the ceiling" in text
+        assert "16 targets: find the ceiling, starting at the slot that lookup returns" in text
 
 
 def test_a_task_whose_answer_is_a_word():
