@@ -215,7 +215,7 @@ def _scale(number: float, step: int, limit: float, units: tuple[str, ...]) -> st
 
 
 def _three_figures(number: float) -> str:
-    """Returns three figures (3.70, 20.5), so that columns line up; but 3 for 3.00."""
+    """Returns three figures (3.70, 20.5), so that columns line up. 3.00 is shortened to 3."""
     if number >= 100:
         decimals = 0
     elif number >= 10:

@@ -96,7 +96,7 @@ class SegmentAge:
     `counted_by` says where `timestamp_ms` comes from:
 
     - "record": the record at `offset`. If its batch is damaged, another record of this batch.
-    - "entry": the last entry of the .timeindex. It differs from the newest time in the .log.
+    - "entry": the last entry of the .timeindex, if its time is not the newest time in the .log.
     - "unwritten": a slot of the .timeindex that was never written, with time 0.
     - "mtime": the modification time of the .log, if the segment has no time entry.
     - "unknown": a file cannot be read, and `timestamp_ms` is None.
@@ -427,7 +427,8 @@ def _retention_state(
 def sort_by_urgency(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, SegmentRetention]]:
     """Returns all segments of the logs, the most urgent first.
 
-    The groups are in this order. In each group, the earliest date of deletion comes first.
+    The segments form four groups, in this order. In each group, the earliest date of deletion comes
+    first.
 
     1. segments that the next retention pass deletes
     2. segments whose deletion an earlier segment delays by more than a day
@@ -465,8 +466,8 @@ def segment_retention(
 ) -> tuple[LogRetention, SegmentRetention] | None:
     """Returns the retention of a log, and the retention of the segment in `anatomy`.
 
-    Reads only the last time entry (12 bytes) of each earlier segment. A check reads every .log
-    instead. Its result is the same unless a time index is damaged.
+    Reads only the last time entry (12 bytes) of each earlier segment. `kafkaviz check` reads every
+    .log instead, and gets another result only if a time index is damaged.
 
     Returns None if the segment or its directory is not in use, or belongs to the metadata log.
     """

@@ -8,7 +8,7 @@
   result serves every browser.
 - HostCheck refuses other host names. The Host header of a request must be an IP address, localhost,
   this machine's name or an allowed name. Otherwise a web site could point its own name at 127.0.0.1
-  (DNS rebinding) and use the app as its user.
+  (DNS rebinding), and the user's browser would let that site use the app.
 - FrameGuard: no other site may show a page in a frame.
 """
 
@@ -120,10 +120,10 @@ async def _send_page(start: Message, body: bytes, send: Send, *, takes_gzip: boo
 
 
 def fill(html: bytes) -> bytes:
-    """Returns the page with stylesheet and skeleton before ROOT. Unchanged if ROOT is missing.
+    """Inserts the stylesheet and the skeleton before ROOT. Without ROOT, returns `html` unchanged.
 
-    Before ROOT, the stylesheet overrides the CSS in Streamlit's head. CSS inside a page overrides
-    the stylesheet.
+    There, the stylesheet comes after Streamlit's CSS and overrides it. CSS inside a page comes
+    later, and overrides the stylesheet.
     """
     return html.replace(ROOT, _look() + ROOT, 1)
 

@@ -33,7 +33,7 @@ class Target(NamedTuple):
 
     kind: str  # the message key of the heading above the result
     words: str  # the text of the result, in the reader's language
-    aside: str  # a note in grey; if one of `texts` matches, its passage is shown instead
+    aside: str  # a note in grey; if one of `texts` matches, the matching passage replaces it
     page: str
     address: Mapping[str, str]  # parameters in addition to those of the page
     names: tuple[str, ...]  # the searched names in all languages, in lower case
@@ -46,7 +46,7 @@ class Page:
 
     script: str
     icon: str
-    depth: int  # what the address names, up to: 1 the broker, 2 a topic-partition, 3 a segment
+    depth: int  # the address names 1: the broker, 2: also a topic-partition, 3: also a segment
     group: int  # the group in the sidebar; lines separate groups
     keys: Keys = ()  # keyboard shortcuts, for the list of keys
     keys_heading: str = ""  # message key of the heading above `keys`; "" is the page's name

@@ -98,9 +98,9 @@ def compress_as_broker(codec: str, data: bytes, level: int | None = None) -> byt
 
     Args:
         level: compression.gzip.level (1 to 9), compression.lz4.level (1 to 17) or
-            compression.zstd.level (up to 22). None is Kafka's default: 6, 9 and 3. With level 9,
-            Lz4BlockOutputStream uses lz4's fast compressor. With every other level it uses the high
-            compressor, whose highest level is 12.
+            compression.zstd.level (up to 22). None is Kafka's default: gzip 6, lz4 9 and zstd 3. At
+            level 9, Lz4BlockOutputStream uses lz4's fast compressor. At every other level it uses
+            the high compressor, whose highest level is 12.
     """
     if codec == "gzip":
         gzip_level = zlib.Z_DEFAULT_COMPRESSION if level is None else level

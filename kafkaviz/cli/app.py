@@ -134,7 +134,7 @@ def _paths(directories: list[Path]) -> str:
 def _check_listening_address(address: str, port: int | None) -> None:
     """Raises KafkavizError if the server cannot listen at an address and port.
 
-    Streamlit's message gives no advice. With port None, the server takes the next free port.
+    Streamlit would report this without advice. If `port` is None, the server takes a free port.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:

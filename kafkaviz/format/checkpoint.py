@@ -117,7 +117,7 @@ def parse_properties(text: str | bytes) -> dict[str, str]:
     r"""Parses Java properties such as meta.properties: key=value lines in Latin-1.
 
     Follows java.util.Properties.load. "=", ":" or a space ends a key. A backslash escapes the next
-    character, and joins two lines at a line's end. The last value of a repeated key counts.
+    character. At a line's end, it joins the next line. The last value of a repeated key counts.
 
     Raises:
         CorruptBytes: a \u is not followed by four hexadecimal digits.
@@ -131,7 +131,7 @@ def parse_properties(text: str | bytes) -> dict[str, str]:
 
 
 def _match(pattern: re.Pattern[str], line: str, start: int = 0) -> re.Match[str]:
-    """Returns the match of `pattern` at `start`. Only for patterns that also match ""."""
+    """Returns the match of `pattern` at `start`. `pattern` must match even an empty text."""
     return cast("re.Match[str]", pattern.match(line, start))
 
 
@@ -175,7 +175,7 @@ def parse_clean_shutdown(text: str | bytes) -> dict | None:
 
 
 def parse_quorum_state(text: str | bytes) -> tuple[int, ...]:
-    """Returns the voters' ids in the first line of quorum-state; () for data version 1.
+    """Returns the voters' ids in the first line of quorum-state. Data version 1 has no voters: ().
 
     Raises CorruptBytes if Kafka 4.3 refuses the file (FileQuorumStateStore).
     """
@@ -305,7 +305,7 @@ def _malformed(line: tuple[int, str], file: str = "checkpoint file") -> CorruptB
 def named_value(line: str) -> str | None:
     """Returns the text after ": " in a line: "0" for "version: 0".
 
-    Returns None without ": " or with two. Like Java's split, ignores empty parts at the end.
+    Returns None unless the line has one ": ". Like Java's split, ignores empty parts at the end.
     """
     parts = _COLON.split(line)
     while parts and not parts[-1]:

@@ -113,7 +113,8 @@ def parse_file(name: str) -> SegmentName | None:
 def parse_offset(name: str) -> int:
     """Returns the offset in a file's name, before the first dot (LogFileUtils.offsetFromFileName).
 
-    Raises ValueError without a dot, or if Long.parseLong refuses the text (4.3.1 and 4.4.0).
+    Raises ValueError where Kafka 4.3.1 and 4.4.0 throw an exception: if the name has no dot, or if
+    Long.parseLong refuses the text before the dot.
     """
     number, dot, _ = name.partition(".")
     if not dot:
@@ -122,7 +123,7 @@ def parse_offset(name: str) -> int:
 
 
 def find_segment_name(name: str) -> str | None:
-    """Returns Kafka's name of a segment file or of its copy ("orders-0_NAME"), or None."""
+    """Returns the segment file name in `name`, which may be a copy's ("orders-0_NAME"). Or None."""
     match = _COPY.fullmatch(name)
     kafka_name = f"{match[1]}.{match[2]}" if match else name
     segment_name = parse_file(kafka_name)

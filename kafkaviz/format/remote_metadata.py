@@ -3,7 +3,7 @@
 A value is framed as in format/metadata.py, but kafka-dump-log prints the toString of Kafka's
 classes instead of JSON. An example of type 2 from 4.3.1:
 
-    01 02 00 | 07 6f7264657273 <16 bytes> 00000003 00 | 00000001 0000018bcfe57 3b8 00 00
+    01 02 00 | 07 6f7264657273 <16 bytes> 00000003 00 | 00000001 0000018bcfe573b8 00 00
     payload: RemotePartitionDeleteMetadata{topicPartition=AAAAAAAAQACAAAAAAAAAAQ:orders-3,
         state=DELETE_PARTITION_MARKED, ...}
 """

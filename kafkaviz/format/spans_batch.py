@@ -72,7 +72,8 @@ def batch(
 ) -> list[Span]:
     """Returns the spans of a batch that overlap [start, stop). By default, returns all spans.
 
-    The batch has `size_bytes` at `position` of the file. Its bytes after `data` are one span.
+    The batch begins at `position` of the file and has `size_bytes`. `data` may hold only the first
+    bytes of the batch. One span covers the rest.
     """
     size_bytes = len(data) if size_bytes is None else size_bytes
     data = memoryview(data)
@@ -231,10 +232,10 @@ def _last_offset(header: np.void) -> Message:
 
 
 def _optional_note(field: str, absent_key: str, present_key: str, **fields: str):
-    """Returns a function that makes a note from a header.
+    """Returns a function that returns the note on `field` of a header.
 
-    The note is the message `absent_key` if the header's `field` is -1. Otherwise the note is that
-    of `row_note(present_key, **fields)`.
+    If the field is -1, the note is the message `absent_key`. Otherwise
+    `row_note(present_key, **fields)` makes the note.
     """
     present_note = row_note(present_key, **fields)
     return lambda header: message(absent_key) if header[field] == -1 else present_note(header)
@@ -330,7 +331,7 @@ def _sized_spans(
 
 
 def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedRecords:
-    """Returns the messages in a wrapper. Raises CorruptBytes at a fault of the compressed bytes."""
+    """Returns the messages in a wrapper. Raises CorruptBytes if nothing can be decompressed."""
     messages = legacy_messages.read(data, limit_bytes)
     if messages.fault and not len(messages.data):
         raise messages.fault

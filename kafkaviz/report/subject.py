@@ -154,7 +154,7 @@ def gather(
 def _count_segments(
     broker: Broker, on_progress: ProgressListener
 ) -> tuple[BrokerOverview, dict[tuple[str, int], Message]]:
-    """Reads all batch headers and indexes. Returns the counted inventory, and `Subject.tails`."""
+    """Reads all batch headers and indexes. Returns (inventory with counts, `Subject.tails`)."""
     inventory = overview.inventory(broker)
     problems = list(broker.problems)
     tails = {}

@@ -59,7 +59,7 @@ class GrowthStep:
     after: State
     size_bytes: int = 0  # of the batch that is appended or causes a roll
     last_offset: int = -1  # of that batch
-    timestamp_ms: int = -1  # the largest of that batch
+    timestamp_ms: int = -1  # the largest timestamp of that batch
     reason: RollReason | None = None  # of a roll
     offset: int | None = None  # target of a truncation
     words: str = ""  # Kafka's exception, for a failure
@@ -308,7 +308,7 @@ START_MS = lesson_logs.START_MS
 def first_segments() -> LogGrowth:
     """Grows a log of 1000-byte batches, with one index entry per five batches.
 
-    Later steps have equal timestamps, a restart, a truncation and a roll.
+    The later steps show batches with equal timestamps, a restart, a truncation and a roll.
     """
     config = LogConfig(segment_bytes=24_000, index_interval_bytes=4096)
     return grow(config, tuple(_first_acts()), START_MS)

@@ -1,7 +1,7 @@
 """Counts the records, sizes and codecs of a topic's batches, per producer id.
 
-Reads only headers. The counts per producer id leave out transaction markers, and batches of magic 0
-or 1 with an unknown number of records.
+Reads only headers. Two kinds of batches do not count for a producer id: transaction markers, and
+batches of magic 0 or 1 whose number of records is unknown.
 """
 
 from collections import defaultdict
@@ -32,8 +32,8 @@ class ProducerFacts:
     Attributes:
         producer_id: -1: batches without a producer id. None: several producers together.
         header_bytes: 61 bytes per batch of magic 2.
-        codecs: codecs and their shares of `stored_bytes`, the largest first. "unknown": an id that
-            Kafka does not know.
+        codecs: (name, share of `stored_bytes`) of each codec, the largest first. "unknown": an id
+            that Kafka does not know.
     """
 
     producer_id: int | None
@@ -67,9 +67,11 @@ class BatchFacts:
     Attributes:
         by_producer: the MAX_PRODUCERS producers with the most bytes, the largest first.
         others: the batches of all other producers. None: no such producers.
-        other_producers: their number; too large if a producer was counted several times.
+        other_producers: the number of these producers. A producer counts again each time that its
+            counts are merged into `others`.
         control_batches: the number of control batches, which no other field counts.
-        legacy_batches: batches of magic 0 and 1; `total` has those with a known number of records.
+        legacy_batches: batches of magic 0 and 1. If the number of records is unknown, `total` does
+            not count the batch.
     """
 
     total: ProducerFacts
@@ -109,7 +111,7 @@ class BatchFactsBuilder(BatchObserver[BatchFacts]):
             self._merge_small_producers()
 
     def _merge_small_producers(self) -> list[int]:
-        """Merges small producers into `_others`. Returns the ids of the rest, the largest first."""
+        """Merges small producers into `_others`. Returns the other ids, most bytes first."""
         ids = sorted(self._by_producer, key=lambda name: -self._by_producer[name].stored_bytes)
         for producer_id in ids[MAX_PRODUCERS:]:
             self._others.merge(self._by_producer.pop(producer_id))
@@ -208,7 +210,7 @@ def _bins(numbers: np.ndarray) -> np.ndarray:
 def _quantile(bins: np.ndarray, share: float) -> int:
     """Returns a quantile of the counted numbers, such as `share=0.5` for the median.
 
-    It is the lower end of the quantile's bin, or 0 if nothing was counted.
+    The result is the lowest number of the quantile's bin, or 0 if nothing was counted.
     """
     total = int(bins.sum())
     if not total:

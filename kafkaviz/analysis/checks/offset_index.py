@@ -122,7 +122,7 @@ class OffsetIndexCheck(IndexCheck):
         """Returns where each entry points: a value of `Aim` from segment/links.py, or UNKNOWN.
 
         - UNKNOWN: the entry may be stale, or the batches around the entry cannot be trusted.
-        - Aim.FOREIGN: no release that may have written this index writes such an entry.
+        - Aim.FOREIGN: only releases that cannot have written this index write such an entry.
         """
         entries = self._entries
         starts = self._starts["position"]
@@ -175,7 +175,7 @@ class OffsetIndexCheck(IndexCheck):
     def _describe_skipped(self, code: str, slot: int) -> Message | None:
         """Describes the offsets that a search from the entry in `slot` skips.
 
-        None: no offset is skipped, or brokers of this release check the index before they use it.
+        None: the search skips no offset, or brokers of this release check each index at start-up.
         """
         start = self._starts[slot]
         home = self._homes[slot]
@@ -248,10 +248,10 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
 
     1. Another leader epoch begins in the stretch: no finding. A follower may have truncated its
        log.
-    2. The .timeindex has two or more of the missing entries: finding. Kafka writes an entry of each
-       index together.
-    3. The .timeindex has one of them, or all entries before or all after the stretch fit an
-       interval of that length: no finding. The broker may have been restarted with another
+    2. The .timeindex has two or more of the missing entries: finding. The broker would have written
+       the entries of the .index at the same moments.
+    3. The .timeindex has any other entry in the stretch, or all stretches on one side of it are
+       about as long or longer: no finding. The broker may have been restarted with another
        interval.
     4. The first batch of the stretch is newer than all earlier batches: finding. A stopping broker
        would have written a time entry.
@@ -346,7 +346,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         *,
         has_other_interval: bool,
     ) -> bool | np.bool_:
-        """Returns whether rules 2 to 5 of the class give a finding."""
+        """Returns whether rules 2 to 5, from the docstring of the class, give a finding."""
         first, last = self._bounds(stretch, "offset", self._segment.base_offset - 1, MAX_EPOCH)
         offsets = self._segment.time_slots.entries["offset"]
         # the time entry that was written with the entry at the end of the stretch does not count
@@ -363,7 +363,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         return self._unindexed_bytes[stretch] > 2 * high_bytes + self._largest_bytes
 
     def _bounds(self, stretch: int, name: str, least: int, most: int) -> tuple[int, int]:
-        """Returns a field of the entries before and after a stretch, or else `least` and `most`."""
+        """Returns `name` of the entries around a stretch; `least` or `most` for a missing entry."""
         values = self._entries[name]
         before = int(values[stretch - 1]) if stretch else least
         after = int(values[stretch]) if stretch < len(values) else most

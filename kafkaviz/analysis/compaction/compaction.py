@@ -54,7 +54,7 @@ BUFFERS_PER_THREAD = 2  # a cleaner thread has one buffer to read and one to wri
 
 @dataclass(frozen=True, kw_only=True)
 class CleanerMap:
-    """The offset map of one cleaner thread: its size in bytes, and the share that is used."""
+    """The offset map of one cleaner thread: its size, and the share of it that may be filled."""
 
     size_bytes: int
     load_factor: float
@@ -157,7 +157,7 @@ def compaction(
             log end.
         map_bytes: the size of the offset map; by default log.cleaner.dedupe.buffer.size divided
             by log.cleaner.threads.
-        load_factor: the share of the map that is used; by default
+        load_factor: the share of the map that may be filled; by default
             log.cleaner.io.buffer.load.factor.
         on_partition: called with the name of each partition before it is cleaned.
 
@@ -342,7 +342,7 @@ def decide_log(
 
 
 def with_dirty_ratio(log: DecidedLog, ratio: float, now_ms: int) -> DecidedLog:
-    """Returns the log with this min.cleanable.dirty.ratio, and whether it would be cleaned."""
+    """Returns the log with this min.cleanable.dirty.ratio, and with the decision for this ratio."""
     source = message("retention.chosen_here")
     changed = replace(log.settings[DIRTY_RATIO], value=ratio, origin=Origin.TYPED, source=source)
     settings = {**log.settings, DIRTY_RATIO: changed}
@@ -370,7 +370,7 @@ def clean_log(
     """Returns the result of one cleaning, even if `log.decision` is against it.
 
     Args:
-        offset_map: a map whose memory may be used again.
+        offset_map: the map of an earlier cleaning, whose memory is used again.
         on_read: called with the number of bytes read since the last call.
 
     Raises:
@@ -426,7 +426,7 @@ def _range(state: LogState, first_dirty_offset: int, stop_offset: int) -> Cleani
 
 
 def log_transactions(state: LogState) -> CleanedTransactions:
-    """Returns the aborted transactions of the whole log, even outside the part to clean."""
+    """Returns the aborted transactions of the whole log, not only of the part to clean."""
     start = state.facts.log_start_offset
     stop = state.facts.log_end_offset
     transactions = CleanedTransactions()

@@ -8,8 +8,8 @@ and the active segment begins at 90. A cleaning now would do this:
     95   kept: the latest record
 
 The rule is Cleaner.shouldRetainRecord of 4.3.1 and 4.4.0 for batches of magic 2. `key_story`
-assumes that the cleaner's map has room for all keys. From a simulated cleaning, `log_records`
-knows which transaction markers are removed, and at which offset the map became full.
+assumes that the cleaner's map has room for all keys. `log_records` takes a simulated cleaning,
+which shows which transaction markers are removed, and at which offset the map became full.
 """
 
 from collections import deque
@@ -111,7 +111,7 @@ class KeyStory:
     key: bytes
     log: DecidedLog
     records: tuple[KeyRecord, ...]  # the last LISTED_RECORDS records of the key
-    record_count: int  # the number of all
+    record_count: int  # how many records have the key
     unread_from: UnreadPart | None = None
 
     @property
@@ -243,9 +243,9 @@ def _find_in_chunk(
 def match_keys(
     chunk: BatchChunk, key_bytes: np.ndarray, start: int = 0, *, is_part: bool = False
 ) -> tuple[np.ndarray, int]:
-    """Finds the records of a chunk that have the given key. Skips transaction markers.
+    """Finds the records of a chunk whose key matches. Skips transaction markers.
 
-    The key has `key_bytes` from its byte `start` on, and may have more after them if `is_part`.
+    A key matches if its bytes from `start` on are `key_bytes`. If `is_part`, more bytes may follow.
     Returns an array of MATCH, and the row of the first unreadable batch or NONE.
     """
     body_bytes = chunk.bodies["end"] - chunk.bodies["start"]
@@ -350,8 +350,9 @@ def log_records(
 ) -> tuple[LogRecord, ...] | None:
     """Returns every record of a small log, with its fate in a cleaning.
 
-    None: the log has more than `max_records` or MAX_BYTES, or a closed segment is unreadable. An
-    unreadable end of the active segment is left out. Without a cleaning, every marker stays.
+    None: the log has more than `max_records` records or MAX_BYTES bytes, or a closed segment is
+    unreadable. An unreadable end of the active segment is left out. If `cleaning` is None, every
+    transaction marker counts as kept.
     """
     if sum(view.size_bytes for view in log.state.views) > MAX_BYTES:
         return None

@@ -7,8 +7,8 @@ first (kafkaviz.search.binary_search) reads only the newest pages.
 
 Time is counted in bytes appended to the log. A page leaves the modelled page cache when it was not
 touched for `cold_after_bytes`. For example, with 512 entries per page and 13 full pages, a plain
-search for the end reads pages 0, 6, 9, 11 and 12. At 14 full pages, it reads among others pages 7,
-10 and 12. Page 7 was last touched 7.9 MB of log earlier.
+search for the end reads pages 0, 6, 9, 11 and 12. With 14 full pages, it reads pages 0, 7, 10, 12
+and 13. Page 7 was last touched 7.9 MB of log earlier.
 """
 
 from dataclasses import dataclass
@@ -63,19 +63,19 @@ class Memory:
     # a page that no lookup touches leaves memory after this many bytes have been appended to the
     # .log
     cold_after_bytes: int = COLD_AFTER_BYTES
-    read_around_bytes: int = 0  # how much the kernel reads around a missing page. 0: only the page.
+    read_around_bytes: int = 0  # how much the kernel reads around a missing page; 0: only this page
 
 
 @dataclass(frozen=True, kw_only=True)
 class Readers:
     """Readers that look up offsets while an index grows.
 
-    There is one lookup per `appends_per_lookup` appends. The share `lagging_share` of the lookups
-    is by lagging readers, the rest by readers at the tail: they look up the end of the log.
+    There is one lookup per `appends_per_lookup` appends. Lagging readers make `lagging_share` (0 to
+    1) of the lookups. Readers at the tail make the others, and look up the end of the log.
     """
 
     lagging_share: float = 0.0
-    # how far before the end lagging readers look up. "uniform": anywhere in the index.
+    # how many entries before the end a lagging reader's target is. "uniform": any number.
     # "exponential": `lag_entries` on average. "fixed": always `lag_entries`.
     lag: str = UNIFORM
     lag_entries: int = 0
@@ -88,8 +88,8 @@ class Readers:
 class Replay:
     """The page faults and touched pages of lookups while an index grew.
 
-    Pairs are (readers at the tail, lagging readers). The pairs and `first_faults` leave out lookups
-    before the index had more than `IndexGrowth.counted_from` entries.
+    Pairs are (readers at the tail, lagging readers). The pairs and `first_faults` do not count the
+    lookups in an index with `IndexGrowth.counted_from` or fewer entries.
     """
 
     entries: int
@@ -123,8 +123,8 @@ def replay(
 ) -> Replay:
     """Counts the pages that readers touch while an index grows.
 
-    The replayed searches never find a key equal to their target, as is usual for batches of several
-    records. The first write to a page is not a page fault.
+    No replayed search ends early at a key that equals its target. Such keys are rare if a batch has
+    several records. The first write to a page is not a page fault.
 
     Args:
         warm_bytes: the length of the warm section. None: plain binary search.
@@ -183,8 +183,8 @@ def hot_pages(
 ) -> tuple[int, ...]:
     """Returns the pages in memory just before the last entry is looked up.
 
-    A reader at the tail looks up every entry. Lookups from more than `cold_after_bytes` earlier are
-    not replayed: their pages have left memory. `memory.read_around_bytes` must be 0.
+    A reader at the tail looks up every entry. Lookups more than `cold_after_bytes` before the last
+    entry are not replayed: their pages have left memory. `memory.read_around_bytes` must be 0.
     """
     if not growth.entries:
         return ()
@@ -321,7 +321,7 @@ def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray
 def _load_around(
     last_used: np.ndarray, page: int, around: int, last_page: int, now_bytes: int
 ) -> None:
-    """Sets the last use of `around` pages to now. Half of them are before `page`."""
+    """Marks `around` pages as used now. Half of these pages are before `page`."""
     start = max(0, page - around // 2)
     for other in range(start, min(start + around, last_page + 1)):
         last_used[other] = now_bytes

@@ -19,11 +19,11 @@ class RestartForecast:
 
     Attributes:
         cut_logs: the number of logs that lose bytes at their ends.
-        deleted_files: deleted files, without those that start-up may delete in a healthy directory.
+        deleted_files: deleted files, except those that are deleted even in a healthy directory.
         deleted_directories: deleted directories of deleted topics.
         read_logs: logs that are read from their recovery points after an unclean shutdown.
         rebuilt_segments: segments whose indexes are rebuilt from their batches.
-        waiting_files: deleted files with the suffix .deleted.
+        waiting_files: files with the suffix .deleted, which start-up deletes.
         snapshots: producer snapshots that are written or removed.
         epochs: leader-epoch files that are rewritten from the batches.
         created_replicas: empty directories that are created for assigned replicas.
@@ -118,9 +118,9 @@ class RecoveryReads:
     def seconds(self, bytes_per_second: float) -> tuple[float, float]:
         """Returns the shortest and the longest time to read these files, in seconds.
 
-        Longest: all threads together read `bytes_per_second`. Shortest: each thread reads
-        `bytes_per_second`, and one thread reads each log. If `threads` is None, there are as many
-        threads as logs.
+        The longest time: all threads together read `bytes_per_second`. The shortest time: each
+        thread reads `bytes_per_second`, and no log is read by two threads. If `threads` is None,
+        there are as many threads as logs.
         """
         shared_bytes = self.log_bytes / self.threads if self.threads else 0
         shortest = max(shared_bytes, self.largest_log_bytes)

@@ -30,7 +30,8 @@ class TuningCase:
     """A topic, a part of a topic, or a workload, with its measurement.
 
     Attributes:
-        disk_entries: the entries in all .index and in all .timeindex files; None: one is missing.
+        disk_entries: the number of entries in all .index files, and in all .timeindex files. None:
+            a file is missing.
         index_files: the apparent and the allocated bytes of the index files; None for a workload.
         live_segments: the number of segments in the directory; None for a workload.
         active_bytes: the .log bytes of the active segments; None for a workload.
@@ -72,7 +73,7 @@ class TuningSource:
     Attributes:
         kind: "partition", "topic", "broker", "log" or "workload".
         cases: one case per topic, in the order of names.
-        metadata_left_out: whether KRaft's metadata log, which needs its dense index, was left out.
+        metadata_left_out: whether KRaft's metadata log was left out, as it needs a dense index.
         inactive_segments: segments that Kafka does not use. They are not measured.
         broker_segments: the number of all segments of the broker; None without a broker directory.
         default_interval: the broker's interval for topics that do not set their own.
@@ -97,7 +98,7 @@ class TuningSource:
 
     @property
     def by_base_offset(self) -> bool:
-        """Whether a scan reads only 17 bytes per header, as since Kafka 4.1."""
+        """Whether a scan reads only 17 bytes of each batch header, as Kafka does since 4.1."""
         return versions.search_profile(self.version).by_base_offset
 
     @property

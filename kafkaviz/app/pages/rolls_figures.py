@@ -251,8 +251,8 @@ def render_limits(
 def _safe_size_text(history: RollHistory, load: WriteLoad) -> str:
     """Returns a text with the smallest safe segment.index.bytes.
 
-    A size is safe if no index gets full before the .log is. If the log's setting is smaller, the
-    text also names a segment in which the .log was full first, if there is one.
+    A size is safe if no index gets full before the .log. If the log's own setting is not safe, the
+    text also names a segment whose .log was full first, if there is one.
     """
     config = history.config
     bytes_per_s = history.bytes_per_s

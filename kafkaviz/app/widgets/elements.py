@@ -185,7 +185,7 @@ def keep_units(text: str) -> str:
 
 
 def key(swatches: Iterable[tuple[str, str]]) -> Html:
-    """Returns the legend of a figure. `swatches` are CSS classes of look.css and their labels."""
+    """Returns the legend of a figure. A swatch is (CSS class of look.css, label)."""
     cells = (
         tag("span", tag("i", class_=f"kv-sw {kind}"), escape(words)) for kind, words in swatches
     )

@@ -1,6 +1,6 @@
 """Builds JSON objects, columns with null, and lines about problems, for all kinds of files.
 
-Problems come from the code of `kafkaviz check`, so both commands report the same faults.
+The problems come from the code of `kafkaviz check`, so dump and check report the same faults.
 """
 
 import json

@@ -128,7 +128,8 @@ class RecordLines:
     ) -> None:
         """Prints batches. Raises JavaException if a record cannot be read.
 
-        `data` holds the bytes of the batches. Their line `i` is `lines[ends[i]:ends[i + 1]]`.
+        `data` holds the bytes of the batches. `lines[ends[i]:ends[i + 1]]` is the heading of batch
+        `i`: the line before its records.
         """
         starts = batches["position"] - batches["position"][0]
         stops = starts + batches["size_bytes"]
@@ -163,7 +164,7 @@ class RecordLines:
             yield first, end, int(codec_ids[first])
 
     def _print_compressed(self, job: _PrintJob, codec_name: str) -> None:
-        """Prints batches of one codec, many per call. Stops at a corrupt batch."""
+        """Prints batches of one codec. Decompresses many per call. Raises at a corrupt batch."""
         printed = 0
         for run in self._decompressor.runs(codec_name, job.data, job.starts, job.stops):
             starts = np.append(0, run.ends[:-1])
@@ -178,7 +179,7 @@ class RecordLines:
         self._print_run(job.part(printed, len(job.batches)), None)
 
     def _print_run(self, job: _PrintJob, records: _Records | None) -> None:
-        """Prints batches, with compiled code if it prints them and `records` is not None."""
+        """Prints batches. Without `records`, or where compiled code cannot, Python prints them."""
         index = 0
         while index < len(job.batches):
             count = self._print_compiled(job, records, index) if records else 0
@@ -189,7 +190,7 @@ class RecordLines:
             index += count
 
     def _print_compiled(self, job: _PrintJob, records: _Records, first: int) -> int:
-        """Prints batches, beginning with the one at index `first`. Returns their number."""
+        """Prints batches from index `first` on, until one needs Python. Returns how many."""
         count, text, gaps = self._buffer.print(
             job.batches[first:],
             records.data,
@@ -246,7 +247,7 @@ def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
 def _is_bare_block(row: np.void, body: bytes) -> bool:
     """Returns whether a batch is a snappy block without a stream header.
 
-    SnappyInputStream 1.1.10 decompresses such a block when it opens the stream.
+    SnappyInputStream 1.1.10 already decompresses such a block while it opens the stream.
     """
     codec_id = int(batch.codec(row.reshape(1))[0])
     return codec.name(codec_id) == "snappy" and not body.startswith(codec.XERIAL_MAGIC)

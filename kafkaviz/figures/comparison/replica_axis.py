@@ -94,8 +94,8 @@ def view(
 ) -> ReplicaAxisView:
     """Returns both logs after `steps` truncation steps of the follower.
 
-    `leader` is the side that is the leader, 0 or 1; None: both logs are unchanged. If `is_around`,
-    the axis shows only the offsets around the first difference.
+    `leader` is the side that is the leader, 0 or 1. None: without a leader, nothing is truncated.
+    If `is_around`, the axis shows only the offsets around the first difference.
     """
     dropped = _dropped(comparison, leader, steps)
     parting = first_difference(comparison)

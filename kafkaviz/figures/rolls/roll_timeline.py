@@ -77,7 +77,7 @@ class RollRow:
 
 @dataclass(frozen=True, kw_only=True)
 class RollTimelineView:
-    """The rows of one page, and the write speed in the same time."""
+    """The rows of one page of the figure, and the write speed in the same period."""
 
     title: str
     caption: str
@@ -146,7 +146,7 @@ def _row(segment: SegmentHistory, history: RollHistory, begin_ms: int) -> RollRo
 
 
 def _fill_lines(segment: SegmentHistory, history: RollHistory, begin_ms: int) -> np.ndarray:
-    """Returns `RollRow.lines` of a segment. The cause of the roll ends at share 1."""
+    """Returns `RollRow.lines` of a segment. The limit that caused the roll ends at share 1."""
     limit_by_column = fill_limits(history.config)
     lines = np.zeros((len(segment.fills) + 2, 1 + len(COLUMNS)))
     times_ms = [segment.opened_ms, *segment.fills["at_ms"], segment.ended_ms]
@@ -198,8 +198,8 @@ def _find_stretches(
 ) -> list[tuple[int, int]]:
     """Returns (first bin, last bin) of each period of similar write speed. Bins are equally long.
 
-    A single bin between two periods is joined with a neighbour. If single bins are many or hold
-    many bytes, all bins become one period.
+    A bin that is similar to neither neighbour joins the period before or after it. If there are
+    many such bins, or if they hold many bytes, all bins become one period.
     """
     bytes_before = np.append(0, np.cumsum(bytes_per_bin))
     batches_before = np.append(0, np.cumsum(batches_per_bin))
@@ -297,7 +297,7 @@ def _ticks(timeline: RollTimelineView) -> list[int]:
 
 
 def _tick(ms: int) -> str:
-    """Returns a time such as "1 min 15 s"; with a fraction of a second, such as "75.2 s"."""
+    """Returns a time such as "1 min 15 s". With a fraction of a second, only seconds: "75.2 s"."""
     if ms % 1000:
         return f"{ms / 1000:.10g} s"
     for unit, length, smaller_unit, smaller_ms in (

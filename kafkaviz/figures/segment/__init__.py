@@ -1,1 +1,1 @@
-"""Figures of one segment: its ruler, its bytes, its tables, its transactions, a fetch."""
+"""Figures of one segment: its ruler, bytes, tables and transactions, and a fetch from it."""

@@ -92,7 +92,7 @@ class InitialByte(NamedTuple):
     """The byte to show first, from the URL. None: a field of the chosen batch or slot."""
 
     byte: int | None = None
-    is_by_time: bool = False  # whether the pinned offset was chosen by a time entry
+    is_by_time: bool = False  # whether the reader pinned the batch through its time entry
 
 
 DEFAULT_BYTE = InitialByte()
@@ -143,7 +143,7 @@ def view(
     """Returns the bytes of one batch if `file` is ".log", else of a whole index.
 
     Args:
-        row: the row of the batch.
+        row: the row of the batch in `anatomy.batches`.
         slot, time: the slots to scroll to, in the .index and in the .timeindex.
 
     Raises:

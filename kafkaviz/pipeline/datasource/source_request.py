@@ -6,11 +6,11 @@ Spark's readers (source.py) plan in one process, and read each task in a worker.
 load() takes a path, a list of paths, or patterns:
 
     /mnt/brokers/*                 everything in /mnt/brokers, sorted by name
-    /mnt/brokers/{17,18}           these two
-    s3://bucket/brokers/1[0-9]     the matching ones in a store
-    /mnt/brokers/1[^0]             all except 10, in Hadoop's syntax; 1[!0] is the same
+    /mnt/brokers/{17,18}           /mnt/brokers/17 and /mnt/brokers/18
+    s3://bucket/brokers/1[0-9]     those of 10 to 19 that are in the bucket
+    /mnt/brokers/1[^0]             11 to 19, but not 10 (Hadoop's syntax); 1[!0] is the same
 
-If a path exists under exactly this name, it is not a pattern.
+A path that exists under exactly this name is not read as a pattern.
 """
 
 import glob
@@ -97,8 +97,8 @@ class SourceQuery:
     def plan(self, disk_inventory: Inventory) -> list[ReadTask]:
         """Plans the tasks, in the order of the directories and offsets.
 
-        Raises Malformed if a requested topic-partition cannot be read, unless `mode` is PERMISSIVE;
-        and DataLoss if offsets or partitions that the options of kafka_files name do not exist.
+        Raises Malformed if a requested topic-partition cannot be read, unless `mode` is PERMISSIVE.
+        Raises DataLoss if the options of kafka_files name offsets or partitions that do not exist.
         """
         request = self.request
         options = request.options

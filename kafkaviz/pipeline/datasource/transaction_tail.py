@@ -37,7 +37,7 @@ class TransactionTail:
     since: int = field(compare=False)  # the offset of the snapshot; -1: the tail is the whole log
     # the first offset of each transaction that is open at `since`, by producer
     open_since: Mapping[int, int] = field(compare=False)
-    # if there are too many to send, only the last segment of the tail
+    # the segments of the tail; only the last one, if they are too many to send
     segments: tuple[LogSegment, ...] = field(compare=False)
     # used to list the segments that were not sent; None: all were sent
     partition: Partition | None = field(default=None, compare=False)

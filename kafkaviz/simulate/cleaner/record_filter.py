@@ -1,4 +1,4 @@
-"""The compiled loops of a cleaning: they map the keys, and copy the kept records.
+"""The compiled loops of a cleaning: they fill the offset map, and copy the kept records.
 
 Follows Cleaner.buildOffsetMapForSegment, Cleaner.shouldRetainRecord and MemoryRecords.filterTo of
 Kafka 4.3.1. A batch that keeps all its records is copied byte for byte. Any other batch is rebuilt

@@ -67,7 +67,7 @@ def roll_reason(
     relative_offset: int,
     incoming_bytes: int,
 ) -> RollReason:
-    """Returns the reason of a roll. `number` is the result of should_roll, not 0.
+    """Returns the reason of a roll. `number` is the result of should_roll, which must not be 0.
 
     `state` and `limit` are rows of append_loop.STATE and append_loop.LIMITS. `relative_offset` is
     the append's last offset minus the base offset.
@@ -119,10 +119,11 @@ def waited_ms(
 ) -> int:
     """Returns the milliseconds that count against segment.ms (LogSegment.timeWaitedForRoll).
 
-    Usually the append's largest timestamp minus `reference_ms`; may be negative. If there is no
-    `reference_ms`, the time since the segment was opened, by the broker's clock.
+    Usually, this is the append's largest timestamp minus `reference_ms`, and may be negative. If
+    `reference_ms` is negative, it is the time since the segment was opened, by the broker's clock.
 
     Args:
-        reference_ms: timestamp of the segment's first append or batch; negative if there is none.
+        reference_ms: the largest timestamp of the segment's first batch, or in older releases of
+            its first append; negative if there is none.
     """
     return incoming_max_timestamp_ms - reference_ms if reference_ms >= 0 else now_ms - created_ms

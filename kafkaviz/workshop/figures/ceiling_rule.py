@@ -1,7 +1,7 @@
 """The figure of the exercise on the ceiling, the smallest key that is not below a target.
 
-Each row shows one target. A ring marks the slot that `lookup` returns, a green cell marks the
-ceiling, and a disc marks the slot that the reader's rule returns. The column left of
+Each row shows one target. A ring marks the floor: the slot that Kafka's `lookup` returns. A green
+cell marks the ceiling, and a disc marks the slot that the reader's rule returns. The column left of
 slot 0 means "no slot" (-1). The column right of the last slot means a slot that does not exist.
 """
 
@@ -71,7 +71,7 @@ def slot_text(slot: int) -> str:
 
 
 def rows(cases_view: CeilingCasesView) -> list[tuple[str, ...]]:
-    """Returns a row per target: the target, `lookup`'s slot, the rule's and the correct result."""
+    """Returns a row per target: (target, floor slot, result of the rule, correct result)."""
     return [
         (
             _target_text(case),

@@ -187,8 +187,8 @@ MAX_RACE_ENTRIES = 40 * 512  # a page has 512 entries
 def _make_race(block: LessonBlock) -> tuple[SearchRaceView, ...]:
     """Returns the race of Kafka's search against plain binary search for the newest entry.
 
-    If only the newest entry makes plain search wait for the disk, also returns the race in the
-    index without that entry.
+    If plain search waits for the disk, but would not wait without the newest entry, also returns
+    the race in the index without that entry.
     """
     entries = block["entries"]
     if not 0 < entries <= MAX_RACE_ENTRIES:

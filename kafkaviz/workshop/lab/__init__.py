@@ -115,9 +115,9 @@ class Damage:
     """A copy that one fault has damaged, and what the fault changed."""
 
     copy: LogCopy
-    file: str  # the original name; for a changed setting, the partition directory's
+    file: str  # the file's original name; if only a setting changed, the partition directory's name
     start: int = 0  # the first byte that changed or was removed
-    stop: int = 0  # the byte after the last one that did; `start` if there are none
+    stop: int = 0  # the byte after the last changed or removed byte; `start` if no byte was
     before: bytes | None = None  # the file's content before the damage; None without a file
     after: bytes | None = None  # the content after the damage; None if the file is gone
     new_name: str | None = None  # the new name of a renamed file
@@ -138,7 +138,7 @@ class Fault:
     client: Client = Client.ALL_OFFSETS  # reads the log after start-up
 
     def default_place(self, copy: LogCopy) -> int:
-        """Returns the place in the middle."""
+        """Returns the middle one of the possible places."""
         places = self.places(copy)
         return places[(len(places) - 1) // 2]
 
@@ -227,7 +227,7 @@ def _with_rebuilt_indexes(copy: LogCopy) -> LogCopy:
 
 
 def _next_segment_offset(copy: LogCopy) -> int:
-    """Returns the base offset of the next segment, or of the last batch if there is none."""
+    """Returns the base offset of the next segment; if there is none, that of the last batch."""
     later = (base for base in copy.bases if base > copy.segment)
     return next(later, _last_batch_offset(copy))
 
