@@ -230,7 +230,7 @@ def test_what_a_read_committed_consumer_gets(clean):
     latest = page(
         clean, tp="payments-0", by="timestamp", target="latest", isolation="read_committed"
     )
-    assert "this last stable offset is the answer for this consumer" in steps(latest)
+    assert "the last stable offset, and the answer for this consumer" in steps(latest)
     assert f"18{T}900" in steps(latest)
     hidden = page(clean, tp="payments-0", by="timestamp", target="max", isolation="read_committed")
     assert "this consumer does not get it. The answer is: none." in steps(hidden)

@@ -32,7 +32,7 @@ def test_a_sound_segment(clean):
     text, (words, tables) = spaced_html(at), sent(at)
     assert TITLE in text
     assert (
-        "906 batches in 1023 KiB. 209 have an index entry; the other 697 are found by reading "
+        "906 batches in 1023 KiB. 209 have an index entry. A search finds the other 697 by reading "
         "on from an earlier batch that has one, or from byte 0."
     ) in text
     assert title(at) == "Every 4 906 bytes or so, one batch gets an entry"

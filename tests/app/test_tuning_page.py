@@ -129,12 +129,13 @@ def test_the_page_opens_with_both_curves_and_the_verdict():
     assert "A lookup reads 3.7 headers at 4 KiB, and 9.0 headers at 16 KiB" in text
     assert f"Keep 4{T}096: p99 is typically 10 µs, within the 50 µs budget (22 µs at worst)" in text
     assert (
-        "Index size hardly changes a lookup. "
+        "Index size hardly changes the lookup time. "
         "Below 2.43 KiB the time index fills first and ends segments (interval 4 KiB)"
     ) in text
     assert (
-        "The curve is for an interval of 16 KiB (today 4 KiB). At 64 B: 370 µs instead of 375 µs "
-        "on cold pages, and 15 times as many rolls. Times are modelled, rolls counted."
+        "The curve is for an interval of 16 KiB (today 4 KiB). With indexes of 64 B, a lookup on "
+        "cold pages takes 370 µs instead of 375 µs, and there are 15 times as many rolls. Times are "
+        "modelled; rolls are counted."
     ) in text
     assert slider(at, "index.interval.bytes").value == "16384"
     sizes = slider(at, "segment.index.bytes")
@@ -196,9 +197,9 @@ def test_the_slider_considers_another_interval():
     assert "3.7 headers at 4 KiB, and 29.9 headers at 64 KiB" in page_html(at)
     text = page_html(move_slider(at, "index.interval.bytes", "2048"))
     assert "headers at 2 KiB" in text
-    assert "The curve is for an interval of 2 KiB (today 4 KiB). At 512 B: " in text
+    assert "The curve is for an interval of 2 KiB (today 4 KiB). With indexes of 512 B, " in text
     text = page_html(move_slider(at, "segment.index.bytes", "64 MiB"))
-    assert "and the same number of rolls" in text and query_value(at, "if_room") == "64 MiB"
+    assert "as many rolls as today" in text and query_value(at, "if_room") == "64 MiB"
     text = page_html(press_button(at, "kv_today"))
     assert f"<b>4{T}096, today</b>" in text
     assert f'<th class="r">16{T}384</th>' not in text
@@ -258,8 +259,9 @@ def test_another_index_size():
         "A lookup takes 295 µs to 811 µs. Below 3.46 MiB, as today, the time index fills first and ends "
         "segments (interval 150 B)"
     ) in text
-    assert f"At 10 MiB: 811 µs instead of 297 µs on cold pages, and 12{T}341 times fewer " in text
-    assert "294 µs to 17.6 ms as index.interval.bytes varies, 295 µs to 811 µs as segment" in text
+    assert "With indexes of 10 MiB, a lookup on cold pages takes 811 µs instead of 297 µs" in text
+    assert f"and there are 12{T}341 times fewer " in text
+    assert "294 µs to 17.6 ms if index.interval.bytes varies, and 295 µs to 811 µs if" in text
     assert "a lookup takes about 3.5 µs at this interval" in text
     assert len(at.get("plotly_chart")) == 3
     assert (
@@ -271,7 +273,8 @@ def test_another_index_size():
     ) in text
     move_slider(at, "segment.index.bytes", "64 KiB")
     text = page_html(at)
-    assert "At 64 KiB: 300 µs instead of 297 µs on cold pages, and 223 times fewer rolls." in text
+    assert "With indexes of 64 KiB, a lookup on cold pages takes 300 µs instead of 297 µs" in text
+    assert "and there are 223 times fewer rolls." in text
 
 
 def test_sizes_that_cannot_be_written_say_so(monkeypatch):

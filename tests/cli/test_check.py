@@ -560,8 +560,8 @@ def test_the_time_of_a_recovery_follows_the_rate(killed, killed_text):
     """No server.properties is in the copy, so the number of threads is unknown."""
     text = " ".join(text_of("check", killed, "--read-rate", "1", status=1).split())
     assert "recovery reads 1.18 MiB in 4 segments of 4 logs: 561 ms to 1.2 s" in text
-    assert "; in the best case each thread reads 1 MB/s, in the worst all threads together" in text
-    assumed = "; assumed: in the best case each thread reads 100 MB/s"
+    assert "; speed: 1 MB/s, in the best case for each thread, in the worst for all threads" in text
+    assumed = "; assumed speed: 100 MB/s, in the best case for each thread"
     assert assumed in " ".join(killed_text.split())
 
 

@@ -59,8 +59,9 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
         "Below 3.46 MiB, as today, the time index fills first and ends segments (interval 150 B)"
     )
     assert view.caption == (
-        "Interval 150 B. At 10 MiB: 811 µs instead of 297 µs on cold pages, "
-        f"and 12{T}341 times fewer rolls. Times are modelled, rolls counted."
+        "The curve is for an interval of 150 B. "
+        "With indexes of 10 MiB, a lookup on cold pages takes 811 µs instead of 297 µs, "
+        f"and there are 12{T}341 times fewer rolls. Times are modelled; rolls are counted."
     )
     assert (view.sizes[view.today], view.considered) == (TODAY, None)
     assert view.cold_us.tolist() == [each.cold_us(NEW).typical for each in outcomes[150]]
@@ -73,21 +74,23 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
 def test_a_smaller_size_rolls_sooner(outcomes):
     view = curve(outcomes, DEFAULT, 65_536)
     assert "Below 3.46 MiB the time index fills first" in view.title
-    assert " At 64 KiB: 300 µs instead of 811 µs on cold pages, and 55 times as many " in (
-        view.caption
-    )
+    assert (
+        " With indexes of 64 KiB, a lookup on cold pages takes 300 µs instead of 811 µs, "
+        "and there are 55 times as many "
+    ) in view.caption
     view = curve(outcomes, DEFAULT, DEFAULT)
-    assert " At 256 KiB: 397 µs instead of 811 µs on cold pages, and 14 times as many " in (
-        view.caption
-    )
+    assert (
+        " With indexes of 256 KiB, a lookup on cold pages takes 397 µs instead of 811 µs, "
+        "and there are 14 times as many "
+    ) in view.caption
 
 
 def test_a_size_that_changes_nothing_says_so(outcomes):
     view = curve(outcomes, DEFAULT, 64 << 20)
     assert (
-        " At 64 MiB: 811 µs instead of 811 µs on cold pages, and the same number of rolls. "
-        in view.caption
-    )
+        " With indexes of 64 MiB, a lookup on cold pages takes 811 µs instead of 811 µs, "
+        "and there are as many rolls as today. "
+    ) in view.caption
 
 
 def test_sizes_that_hardly_change_a_lookup_say_so_first(outcomes):
@@ -100,12 +103,12 @@ def test_sizes_that_hardly_change_a_lookup_say_so_first(outcomes):
         return view.title
 
     assert title((4 << 20, 64 << 20), SafeIndexSize(150, 0, None)) == (
-        "Index size hardly changes a lookup. "
-        "At an interval of 150 B no size lets an index end a segment"
+        "Index size hardly changes the lookup time. "
+        "At an interval of 150 B, no index ends a segment, whatever its size"
     )
     never = SafeIndexSize(150, float("inf"), RollCause.TIME_INDEX_FULL)
     assert title((128, 65_536), never) == (
-        "Index size hardly changes a lookup. "
+        "Index size hardly changes the lookup time. "
         "At an interval of 150 B the time index ends segments at every size"
     )
 
@@ -195,7 +198,7 @@ def test_before_the_answer_there_is_today_alone(outcomes):
     figure = index_size_curve.figure(asked, "light")
     assert len(figure.layout.shapes) == 1
     assert asked.title == "Today segment.index.bytes is 300 B"
-    assert asked.caption == "Times are modelled, rolls counted."
+    assert asked.caption == "Times are modelled; rolls are counted."
 
 
 def test_the_rows_are_the_outcomes(outcomes):
@@ -231,7 +234,7 @@ def test_the_map_has_the_cost_of_each_pair(outcomes):
             assert view.cold_us[row, column] == by_size[size].cold_us(NEW).typical
     assert view.title.startswith("On cold pages a lookup takes about 29")
     assert (
-        "µs as index.interval.bytes varies, 295 µs to 811 µs as segment.index.bytes varies"
+        "µs if index.interval.bytes varies, and 295 µs to 811 µs if segment.index.bytes varies"
         in view.title
     )
 

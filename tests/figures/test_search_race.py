@@ -36,8 +36,8 @@ def test_the_question_says_which_entry_it_is():
     assert jump.question == say("search_race.question_jump_1")
     assert before.question == say("search_race.question_before")
     assert (jump.other, before.other) == ("One entry earlier", "One entry later")
-    assert jump.at == "{result} A middle had just moved to this cold page."
-    assert (before.at, TAIL.at) == ("{result} The middles move one entry later.", "")
+    assert jump.at == "{result} One middle had just moved to this cold page."
+    assert (before.at, TAIL.at) == ("{result} The middles move when one more entry is added.", "")
     assert TAIL.other == ""
 
 
@@ -98,7 +98,7 @@ def test_the_model_is_called_one():
     assert "within the last 1 MB of log" in note
     assert "Times are a model: 0.1 µs per search, 14 ns per probe, {read} per cold page" in note
     small = view(20, 20, warm_bytes=32, page_bytes=32)
-    assert small.note.startswith("A page is 4 slots here; Kafka’s are 4 KiB.")
+    assert small.note.startswith("A page has 4 slots here; Kafka’s pages are 4 KiB.")
 
 
 def test_the_message_is_plain_values():

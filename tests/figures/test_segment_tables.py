@@ -97,7 +97,7 @@ def test_faults_of_the_other_kinds():
         "",
         "key not above the one before",
     ]
-    assert [row.batch for row in rows[:3]] == ["none starts there", "none starts there", "2–2"]
+    assert [row.batch for row in rows[:3]] == [*["no batch starts there"] * 2, "2–2"]
     assert [
         row.fault for row in tables.time_rows(segment_anatomy, PinnedRow(0, NONE, NONE), "")
     ] == ["its batch holds another time"] * 2

@@ -71,7 +71,7 @@ def words(context: LookupContext) -> list[tuple[str, str]]:
 def test_the_article_step_by_step():
     """Keys 6 14 22 26 31, target 23."""
     assert words(looked_up(lesson_logs.five(), 23)) == [
-        ("segment", "There is one segment, and it starts at offset 0, not above 23."),
+        ("segment", "There is one segment. It starts at offset 0, which is not above 23."),
         (
             "offset",
             "Slot 0, where the warm section begins, holds 6, which is below 23, so the answer "
@@ -104,7 +104,9 @@ def test_the_article_by_time():
     steps = words(looked_up(lesson_logs.five(), timestamp_ms=lesson_logs.START_MS + 3000))
     phases = ["segment", *["time"] * 4, *["offset"] * 3, *["log"] * 2, "record"]
     assert [phase for phase, _ in steps] == phases
-    assert steps[0][1] == "The only segment reaches 2023-11-14 22:13:24.100, late enough."
+    assert steps[0][1] == (
+        "The only segment has records up to 2023-11-14 22:13:24.100, which is late enough."
+    )
     assert steps[4][1].startswith(
         "Slot 2 is the last time entry not after the target: 22:13:22.600 → offset 22."
     )
@@ -113,7 +115,7 @@ def test_the_article_by_time():
         "next header."
     )
     assert steps[10][1] == (
-        "The batch is read whole. Its first record not before the target is offset 23: that is the "
+        "The whole batch is read. Its first record not before the target is offset 23: that is the "
         "answer."
     )
 

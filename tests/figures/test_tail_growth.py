@@ -50,14 +50,14 @@ def test_a_wait_says_how_long_its_page_lay_idle():
 def test_waits_of_different_lookups_are_said_to_be_so():
     """Pages 7 and 10 at 7168 and 6827 entries; page 11 alone; pages 6 and 9 at the same entry."""
     assert VIEW.sizes[13].lookups == (
-        "The 2 waits belong to 2 different lookups on the way from 13 to 14 pages; the one at "
-        "7\u202f168 entries waits for page 7."
+        "While the index grows from 13 to 14 pages, 2 lookups wait, 2 times in all. The last "
+        "lookup, at 7\u202f168 entries, waits for page 7."
     )
     assert (VIEW.sizes[14].lookups, VIEW.sizes[11].lookups) == ("", "")
 
 
 def test_the_model_is_called_one():
-    assert "Waits are modelled" in VIEW.note
+    assert "The waits are modelled" in VIEW.note
     assert "once 1 MB of this log" in VIEW.note and "every 4\u202f608 B" in VIEW.note
 
 

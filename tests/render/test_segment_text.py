@@ -125,22 +125,22 @@ def test_an_entry_for_an_append():
     [
         (
             lambda: even(9),
-            "9 batches in 900 B. 1 has an index entry; the other 8 are found by reading on "
+            "9 batches in 900 B. 1 has an index entry. A search finds the other 8 by reading on "
             "from an earlier batch that has one, or from byte 0.",
         ),
         (
             lambda: even(2, interval=0),
-            "2 batches in 200 B. 1 has an index entry, 1 does not and is found by reading on "
-            "from an earlier batch that does, or from byte 0.",
+            "2 batches in 200 B. 1 has an index entry, 1 does not. A search finds that batch by "
+            "reading on from an earlier one that has an entry, or from byte 0.",
         ),
         (
             lambda: even(1),
-            "1 batch in 100 B, none with an index entry: a search steps from the first one on.",
+            "1 batch in 100 B, without an index entry: a search reads from the first batch on.",
         ),
         (lambda: even(0), ""),
         (
             lambda: even(1, state="deleted"),
-            "1 batch in 100 B, none with an index entry: a search steps from the first one on. "
+            "1 batch in 100 B, without an index entry: a search reads from the first batch on. "
             "Its files are renamed .deleted and wait to be removed.",
         ),
     ],
@@ -180,9 +180,9 @@ def test_nothing_to_draw():
 
 
 def test_why_an_index_has_no_entry():
-    assert words.no_entry_reason(even(1)).endswith("more than index.interval.bytes.")
+    assert words.no_entry_reason(even(1)).endswith("more than index.interval.bytes of .log.")
     assert words.no_entry_reason(even(1, unwritten=(8192, 0))).endswith(
-        f"8{THIN}192 slots are waiting."
+        f"8{THIN}192 slots are still empty."
     )
     assert words.no_time_reason(
         arrays.anatomy(arrays.wrapped(arrays.batches([100]), [0]), None, None)
