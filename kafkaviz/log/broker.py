@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import cast, overload
 
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint, names
@@ -105,6 +105,32 @@ class LogDirectory:
     def is_kraft(self) -> bool:
         """Whether a KRaft node wrote meta.properties. A ZooKeeper broker writes version 0."""
         return int_or_none(self.properties.get("version", "").strip()) == 1
+
+
+class SelectedPartitions(Sequence[Partition]):
+    """Some partitions of a sequence, by their places in it.
+
+    An ingest has a sequence that reads a partition from a file whenever it is asked for. A list
+    would hold all of them in memory.
+    """
+
+    def __init__(self, partitions: Sequence[Partition], places: Sequence[int]) -> None:
+        self._partitions = partitions
+        self._places = places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> Partition: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Partition]: ...
+
+    def __getitem__(self, place: int | slice) -> Partition | Sequence[Partition]:
+        if isinstance(place, slice):
+            return SelectedPartitions(self._partitions, self._places[place])
+        return self._partitions[self._places[place]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,12 +321,17 @@ class Broker:
     def directory_of(self, partition: Partition) -> LogDirectory:
         return self._directory_by_path.get(partition.path.parent, self.main_directory)
 
+    @cached_property
+    def _places_by_path(self) -> dict[Path, list[int]]:
+        places = defaultdict(list)
+        for place, partition in enumerate(self.partitions):
+            places[partition.path.parent].append(place)
+        return places
+
     def partitions_in(self, directory: LogDirectory) -> Sequence[Partition]:
         if len(self.log_directories) == 1:
             return self.partitions
-        return [
-            partition for partition in self.partitions if partition.path.parent == directory.path
-        ]
+        return SelectedPartitions(self.partitions, self._places_by_path.get(directory.path, ()))
 
     @property
     def single_directories(self) -> tuple["Broker", ...]:

@@ -11,7 +11,7 @@ For example:
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -51,6 +51,20 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
         yield from check.replicas_elsewhere()
 
 
+@dataclass(frozen=True, slots=True)
+class _Replica:
+    """What these checks need of a topic-partition.
+
+    A Partition also has its segments, and those of all partitions may not fit into memory.
+    """
+
+    name: str  # of its directory, such as "orders-0"
+    number: int
+    topic_id: str | None
+    log_directory: LogDirectory
+    log_bytes: int  # of the segments in use
+
+
 class _DirectoriesCheck:
     """Compares the log directories of a broker with each other and with the metadata log."""
 
@@ -61,34 +75,44 @@ class _DirectoriesCheck:
         self._release = plan.assumed_release.release
         self._node_id = plan.broker.node_number
         # the current replicas that are not stray
-        self._replicas: dict[PartitionKey, list[Partition]] = defaultdict(list)
+        self._replicas: dict[PartitionKey, list[_Replica]] = defaultdict(list)
         for partition in plan.broker.partitions:
             if (
                 partition.state == "current"
                 and partition.topic != METADATA_TOPIC
                 and stray_reason(plan.broker, partition, self._image, self._release) is None
             ):
-                self._replicas[partition.topic, partition.partition].append(partition)
+                replica = self._replica(partition)
+                self._replicas[partition.topic, partition.partition].append(replica)
+
+    def _replica(self, partition: Partition) -> _Replica:
+        return _Replica(
+            name=partition.directory,
+            number=partition.partition,
+            topic_id=partition.topic_id,
+            log_directory=self._broker.directory_of(partition),
+            log_bytes=partition.live_log_bytes,
+        )
 
     def _finding(
         self,
         code: str,
         text: Message,
         evidence: Evidence,
-        partition: Partition | None = None,
+        replica: _Replica | None = None,
         directory: LogDirectory | None = None,
         *,
         consequence: Message | None = None,
         next_step: Message | None = None,
     ) -> Finding:
-        if partition:
-            directory = self._broker.directory_of(partition)
+        if replica:
+            directory = replica.log_directory
         return finding(
             code,
             text,
             evidence,
-            partition=partition.directory if partition else None,
-            file=partition.directory if partition else None,
+            partition=replica.name if replica else None,
+            file=replica.name if replica else None,
             release=self._release,
             consequence=consequence,
             next_step=next_step,
@@ -119,45 +143,46 @@ class _DirectoriesCheck:
         return self._finding("other-log-directories", text, evidence, directory=main)
 
     def partitions_in_two(self) -> Iterator[Finding]:
-        for partitions in self._replicas.values():
-            if len({partition.path.parent for partition in partitions}) < 2:
+        for replicas in self._replicas.values():
+            if len({replica.log_directory.path for replica in replicas}) < 2:
                 continue
-            largest = max(partitions, key=lambda partition: partition.live_log_bytes)
-            other = self._broker.directory_of(largest).text
-            for partition in partitions:
-                if partition is largest:
+            largest = max(replicas, key=lambda replica: replica.log_bytes)
+            other = largest.log_directory.text
+            for replica in replicas:
+                if replica is largest:
                     continue
-                path = self._broker.directory_of(partition).text
-                key = "compare_replicas" if partition.live_log_bytes else "move_empty_replica_away"
-                own_path = f"{path}/{partition.directory}"
-                other_path = f"{other}/{largest.directory}"
+                path = replica.log_directory.text
+                key = "compare_replicas" if replica.log_bytes else "move_empty_replica_away"
+                own_path = f"{path}/{replica.name}"
+                other_path = f"{other}/{largest.name}"
                 next_step = message(f"next_step.{key}", path=own_path, other=other_path)
-                text = message("finding.partition_in_two", name=partition.directory, other=other)
+                text = message("finding.partition_in_two", name=replica.name, other=other)
                 found_text = message(
                     "evidence.replica_bytes",
                     path=path,
-                    n=partition.live_log_bytes,
+                    n=replica.log_bytes,
                     other=other,
-                    other_bytes=largest.live_log_bytes,
+                    other_bytes=largest.log_bytes,
                 )
                 evidence = Evidence(found_text, message("evidence.one_replica"))
                 yield self._finding(
-                    "partition-in-two-directories", text, evidence, partition, next_step=next_step
+                    "partition-in-two-directories", text, evidence, replica, next_step=next_step
                 )
 
     def future_replicas(self) -> Iterator[Finding]:
         for partition in self._broker.partitions:
             if partition.state != "future":
                 continue
+            replica = self._replica(partition)
             current = self._replicas.get((partition.topic, partition.partition))
             code = "future-replica"
             consequence = None
-            if self._takes_over(partition):
+            if self._takes_over(replica):
                 text = message("finding.future_takes_over")
                 consequence = message("consequence.future_takes_over")
-                evidence = Evidence(_directory_text(self._broker.directory_of(partition)))
+                evidence = Evidence(_directory_text(replica.log_directory))
             elif current:
-                path = self._broker.directory_of(current[0]).text
+                path = current[0].log_directory.text
                 text = message("finding.future_replica", path=path)
                 text = with_cause(code, text, self._release)
                 evidence = Evidence(message("evidence.current_replica", path=path))
@@ -168,25 +193,22 @@ class _DirectoriesCheck:
                 text = message("finding.future_replica_alone", name=partition.label)
                 found_text = message("evidence.no_current_replica")
                 evidence = Evidence(found_text, message("evidence.one_replica"))
-            yield self._finding(code, text, evidence, partition, consequence=consequence)
+            yield self._finding(code, text, evidence, replica, consequence=consequence)
 
-    def _takes_over(self, partition: Partition) -> bool:
+    def _takes_over(self, replica: _Replica) -> bool:
         """Returns whether broker start-up will put a -future replica into use.
 
         True if the cluster assigned the replica to its log directory
         (LogManager.recoverAbandonedFutureLogs).
         """
-        assigned = None if self._image.problems else self._assigned_directory(partition)
-        directory = self._broker.directory_of(partition)
-        return assigned is not None and assigned == directory.directory_id
+        assigned = None if self._image.problems else self._assigned_directory(replica)
+        return assigned is not None and assigned == replica.log_directory.directory_id
 
-    def _assigned_directory(self, partition: Partition) -> str | None:
+    def _assigned_directory(self, replica: _Replica) -> str | None:
         """Returns the id of the log directory to which the cluster assigned a partition."""
-        if self._node_id is None or partition.topic_id is None:
+        if self._node_id is None or replica.topic_id is None:
             return None
-        return self._image.assigned_directory(
-            partition.topic_id, partition.partition, self._node_id
-        )
+        return self._image.assigned_directory(replica.topic_id, replica.number, self._node_id)
 
     def missing_directories(self) -> Iterator[Finding]:
         opened_ids = {directory.directory_id for directory in self._broker.log_directories}
@@ -219,19 +241,19 @@ class _DirectoriesCheck:
     def replicas_elsewhere(self) -> Iterator[Finding]:
         directories = self._broker.log_directories
         paths = {directory.directory_id: directory.text for directory in directories}
-        for partitions in self._replicas.values():
-            partition = partitions[0]
-            directory = self._broker.directory_of(partition)
-            assigned = self._assigned_directory(partition)
-            if len(partitions) > 1 or assigned is None or is_reserved(assigned):
+        for replicas in self._replicas.values():
+            replica = replicas[0]
+            directory = replica.log_directory
+            assigned = self._assigned_directory(replica)
+            if len(replicas) > 1 or assigned is None or is_reserved(assigned):
                 continue
             if directory.directory_id in (None, assigned):
                 continue
             path = paths.get(assigned) or message("finding.directory_of_id", id=assigned)
-            text = message("finding.replica_elsewhere", name=partition.directory, path=path)
+            text = message("finding.replica_elsewhere", name=replica.name, path=path)
             expected = message("evidence.in_directory", path=path, id=assigned)
             evidence = Evidence(_directory_text(directory), expected)
-            yield self._finding("replica-elsewhere", text, evidence, partition)
+            yield self._finding("replica-elsewhere", text, evidence, replica)
 
     def _names_assigned_to(self, directory_id: str | None) -> list[str]:
         """Returns the partitions that the cluster assigned to this log directory."""

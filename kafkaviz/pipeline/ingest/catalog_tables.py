@@ -152,7 +152,7 @@ class _TablesWriter:
         health = _BrokerHealth(checks.plans[name]) if checks else None
         (source,) = (source for source in self._inputs.inventory.sources if source.broker == name)
         copied = []
-        for directory in source.directories:
+        for place, directory in enumerate(source.directories):
             if self._directories in self._inputs.first_segments:
                 entries = next(self._entries)
                 row, texts = self._write_segments(entries)
@@ -160,7 +160,7 @@ class _TablesWriter:
                     row |= disk_columns(self._write_checks(entries, texts, checks, health))
                 self._writers["partitions"].add([row])
             else:
-                self._copy(name, directory, health)
+                self._copy(name, place, directory, health)
                 copied.append(directory)
             self._directories += 1
         if checks is None or health is None:
@@ -171,7 +171,8 @@ class _TablesWriter:
             self._writers["restart_steps"].add(step_row(name, step) for step in restart.steps)
         return source_check(health.plan.assumed_release, restart, checks.level)
 
-    def _copy(self, name: str, directory: str, health: "_BrokerHealth | None") -> None:
+    def _copy(self, name: str, place: int, directory: str, health: "_BrokerHealth | None") -> None:
+        """Copies the old rows of `directory`, which is the broker's partition number `place`."""
         stored = self._inputs.stored
         tables = stored.rows_to_copy(name, directory) if stored else None
         if stored is None or tables is None:  # they were readable when the work was planned
@@ -193,7 +194,7 @@ class _TablesWriter:
         self._writers["retention"].add_table(set_column(tables.retention, "now_ms", times))
         for row in tables.checked.select(["base_offset", "json"]).to_pylist():
             if row["base_offset"] is None:
-                path = health.path_of(health.plan.broker.partition(directory))
+                path = health.path_of(health.plan.broker.partitions[place])
                 health.add_steps(path, row["json"])
 
     def _write_findings(
