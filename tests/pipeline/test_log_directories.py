@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import weakref
 from collections import Counter
 from pathlib import Path
 
@@ -11,9 +12,10 @@ from kafkaviz.analysis import broker_health
 from kafkaviz.format import names
 from kafkaviz.log.archives.archive import display_path
 from kafkaviz.log.broker import open_broker
+from kafkaviz.log.partition import Partition
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.datasource.replica_choice import ReplicaReason
-from kafkaviz.pipeline.ingest import job
+from kafkaviz.pipeline.ingest import job, plan
 from kafkaviz.pipeline.ingest.spools import PartitionSpool
 from kafkaviz.pipeline.read.inventory import inventory
 from tests.conftest import DATA
@@ -178,6 +180,31 @@ def test_only_what_changed_is_read_again(disks, tmp_path, monkeypatch):
     assert_catalog_holds(out, copied)
     found = catalog.read(out).health(copied.name)
     assert found.findings == broker_health.check(open_broker(copied)).findings
+
+
+def test_an_ingest_holds_few_partitions_at_a_time(disks, tmp_path, monkeypatch):
+    """With their segments, those of a large broker do not fit into memory."""
+    without_spark(monkeypatch)
+    monkeypatch.setattr(plan, "MAX_BYTES", 1)  # a task of its own for each partition
+    copied = Path(shutil.copytree(disks, tmp_path / "copy"))
+    alive: weakref.WeakSet[Partition] = weakref.WeakSet()
+    most = Counter()
+    unpickle = PartitionSpool.__getitem__
+
+    def unpickle_and_count(self, place):
+        partition = unpickle(self, place)
+        alive.add(partition)
+        most["partitions"] = max(most["partitions"], len(alive))
+        return partition
+
+    monkeypatch.setattr(Partition, "__hash__", object.__hash__)
+    monkeypatch.setattr(PartitionSpool, "__getitem__", unpickle_and_count)
+    out = tmp_path / "out"
+    run_ingest(copied, catalog=out, findings=True)
+    (copied / "disk-c" / "replication-offset-checkpoint").write_text("0\n0\n")
+    assert run_ingest(copied, catalog=out, findings=True).state == "done"
+    assert len(open_broker(copied).partitions) == 13
+    assert most["partitions"] <= 4
 
 
 def test_a_catalog_of_before_is_read(disks, tmp_path, monkeypatch):

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from kafkaviz import versions
 from kafkaviz.config_def import INT_MAX
 from kafkaviz.format import names
 from kafkaviz.log import file, metadata_log
-from kafkaviz.log.broker import Broker
+from kafkaviz.log.broker import Broker, LogDirectory
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.metadata_log import DIRECTORY, MetadataImage
 from kafkaviz.log.partition import CheckpointOffsets, Partition
@@ -304,6 +305,13 @@ def log_files(partition: Partition) -> list[FileInfo]:
     ]
 
 
+class ReplicaDirectory(NamedTuple):
+    """Where a replica is. A Partition has its segments too, too many for memory over a broker."""
+
+    log_directory: LogDirectory
+    name: str  # such as "orders-0", or with a suffix such as ".<id>-future"
+
+
 def cluster_steps(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
@@ -358,12 +366,14 @@ def _replica_steps(
     if broker.node_number is None or not is_known:
         return
     paths = {directory.directory_id: directory.text for directory in broker.log_directories}
-    current: dict[tuple[str, int], Partition] = {}
-    future: dict[tuple[str, int], Partition] = {}
+    current: dict[tuple[str, int], ReplicaDirectory] = {}
+    future: dict[tuple[str, int], ReplicaDirectory] = {}
     for partition in broker.partitions:
         replicas = {"current": current, "future": future}.get(partition.state)
         if replicas is not None and stray_reason(broker, partition, image, release) is None:
-            replicas[partition.topic, partition.partition] = partition
+            log_directory = broker.directory_of(partition)
+            place = ReplicaDirectory(log_directory, partition.directory)
+            replicas[partition.topic, partition.partition] = place
     for topic, topic_id in sorted(image.topic_ids.items()):
         for number in sorted(image.replicas.get(topic_id, {})):
             if broker.node_number not in image.replicas[topic_id][number]:
@@ -371,24 +381,24 @@ def _replica_steps(
             assigned_id = image.assigned_directory(topic_id, number, broker.node_number)
             replica = current.get((topic, number))
             successor = future.get((topic, number))
-            if successor and broker.directory_of(successor).directory_id == assigned_id:
-                yield from _promotion_steps(broker, successor, replica)
+            name = f"{topic}-{number}"
+            if successor and successor.log_directory.directory_id == assigned_id:
+                yield from _promotion_steps(name, successor, replica)
             elif replica is None and assigned_id in paths:
                 why = message("start.replica_created")
-                name = f"{topic}-{number}"
                 yield _replica_step(paths[assigned_id], name, "create", "replica-created", why)
 
 
 def _promotion_steps(
-    broker: Broker, successor: Partition, replica: Partition | None
+    topic_partition: str, successor: ReplicaDirectory, replica: ReplicaDirectory | None
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    path = broker.directory_of(successor).text
-    why = message("start.becomes_current", name=successor.label)
-    yield _replica_step(path, successor.directory, "keep", "becomes-current", why)
+    path = successor.log_directory.text
+    why = message("start.becomes_current", name=topic_partition)
+    yield _replica_step(path, successor.name, "keep", "becomes-current", why)
     if replica:
-        path = broker.directory_of(replica).text
-        why = message("start.replaced_by_future", name=successor.directory)
-        yield _replica_step(path, replica.directory, "delete", "replaced-by-future", why)
+        path = replica.log_directory.text
+        why = message("start.replaced_by_future", name=successor.name)
+        yield _replica_step(path, replica.name, "delete", "replaced-by-future", why)
 
 
 def _replica_step(
