@@ -27,11 +27,8 @@ BATCH_BYTES, COUNT, SMALL_COUNT = 100, (1 << 30) // 100, 1000
 AT_ONCE = 100_000
 INTERVAL_BYTES = 4096  # index.interval.bytes
 START_MS = 1_790_000_000_000
-# what a page is about: the module whose functions draw it, and these functions
-FIGURES = {
-    "segment": ("kafkaviz.app.pages.segment", ["ruler"]),
-    "lookup": ("kafkaviz.app.frontend", ["stepper", "search_race"]),
-}
+# the functions of kafkaviz.app.frontend that draw what a page is about
+FIGURES = {"segment": ["ruler"], "lookup": ["stepper", "search_race"]}
 TABLE = "table"
 TIMESTAMP = {"by": "timestamp", "target": str(START_MS + COUNT // 3)}
 QUERIES: dict[str, tuple[str, dict[str, str]]] = {
@@ -135,7 +132,7 @@ def _measure_here(what: str, query: dict[str, str], small: Path, large: Path) ->
     show(small, what, {})
     figure_times: list[float] = []
     if what != TABLE:
-        _note_calls(*FIGURES[what], figure_times)
+        _note_calls(FIGURES[what], figure_times)
     before_bytes = _resident_bytes("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts again
     processor_s = time.process_time()
@@ -151,13 +148,12 @@ def _measure_here(what: str, query: dict[str, str], small: Path, large: Path) ->
     return taken
 
 
-def _note_calls(module_name: str, figures: list[str], times: list[float]) -> None:
+def _note_calls(figures: list[str], times: list[float]) -> None:
     """Notes when one of the functions is called, in processor time."""
-    import importlib
+    from kafkaviz.app import frontend
 
-    module = importlib.import_module(module_name)
     for figure in figures:
-        setattr(module, figure, partial(_noted, getattr(module, figure), times))
+        setattr(frontend, figure, partial(_noted, getattr(frontend, figure), times))
 
 
 def _noted(draw: Callable[..., Any], times: list[float], *arguments: Any, **keywords: Any) -> Any:

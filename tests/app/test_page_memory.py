@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks import bench_page_memory
+from kafkaviz.app import frontend
 
 MAX_BYTES = 300_000_000  # above a server that shows a small segment
 
@@ -15,6 +16,13 @@ def directories(tmp_path_factory):
         bench_page_memory.write(folder / "small", bench_page_memory.SMALL_COUNT),
         bench_page_memory.write(folder / "large", bench_page_memory.COUNT),
     )
+
+
+@pytest.mark.parametrize("page", bench_page_memory.FIGURES)
+def test_the_timed_figures_exist(page):
+    """The large segments are nightly, and a renamed function would not be noticed before."""
+    for name in bench_page_memory.FIGURES[page]:
+        assert callable(getattr(frontend, name))
 
 
 @pytest.mark.nightly
