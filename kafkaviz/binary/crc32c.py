@@ -7,7 +7,7 @@ Python call takes longer than the checksum.
 The processor's CRC instruction takes 8 bytes, and must wait three cycles for the previous result.
 So the compiled loop computes the CRCs of three blocks of 256 (or 2048) bytes in parallel, and then
 combines them: for a block A and the next block B, crc(A + B) = shift(crc(A), len(B)) xor crc(B).
-`_shift` appends len(B) zero bytes to A's CRC, with a table.
+shift(crc(A), len(B)) is the CRC of A and len(B) zero bytes. `_shift` computes it with a table.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -118,7 +118,7 @@ class DeepScan:
         read: the same function as for Walk.
         take_faults: called with the faults in the records of each chunk.
         limit_bytes: the largest size of a batch, compressed and decompressed. A larger batch is a
-            fault, and its records are not read.
+            fault: its checksum is checked, but its records are not read.
         reads_records: whether records are decoded. If False, only checksums are checked, and
             `records_read` is the header's record count.
     """

@@ -105,7 +105,7 @@ def read(
 
 
 def are_crcs_valid(messages: Messages) -> np.ndarray:
-    """Returns whether each message's CRC-32 is right: that of the bytes from the magic on."""
+    """Returns, per message, whether the CRC-32 of its bytes from the magic on is right."""
     data = memoryview(messages.data)
     rows = messages.rows
     starts = rows["position"] + _MAGIC_AT

@@ -54,7 +54,10 @@ class MetadataRecordType:
 
 @dataclass(frozen=True)
 class MetadataRecord:
-    """A decoded record. `version` may exceed `type.newest_version` without nested structures."""
+    """A decoded record.
+
+    If it has no nested structures, `version` may exceed `type.newest_version`.
+    """
 
     type: MetadataRecordType
     version: int

@@ -123,7 +123,7 @@ def parse_offset(name: str) -> int:
 
 
 def find_segment_name(name: str) -> str | None:
-    """Returns the segment file name in `name`, which may be a copy's ("orders-0_NAME"). Or None."""
+    """Returns Kafka's name of a segment file or of its copy ("orders-0_NAME"), or None."""
     match = _COPY.fullmatch(name)
     kafka_name = f"{match[1]}.{match[2]}" if match else name
     segment_name = parse_file(kafka_name)

@@ -2,7 +2,7 @@
 
 Follows ProducerAppendInfo and ProducerStateManager of Kafka 4.3.1. For example, producer 7 begins
 at offset 10, producer 8 begins at 20, and 7 aborts at 30. The entry for the .txnindex has producer
-7, first offset 10, last offset 30, and the last stable offset 20, because producer 8 goes on.
+7, first offset 10, last offset 30, and the last stable offset 20, because producer 8 has not ended.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -107,7 +107,7 @@ def find_fault(
 
 
 def wrap_fault(fault: CorruptBytes) -> CorruptBytes:
-    """Returns the error for a compressed batch: position 0, the position of `fault` in the text."""
+    """Returns the error for a compressed batch. Its message names the position of `fault`."""
     what = message("corrupt.in_decompressed_records", position=fault.position, problem=fault.what)
     return CorruptBytes(0, what, fault.kind)
 

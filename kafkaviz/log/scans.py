@@ -313,7 +313,7 @@ class CheckedScan(ResynchronisingScan):
 
 
 class _HeaderWalk:
-    """Reads only headers, and verifies checksums only around an unexpected offset or magic."""
+    """Yields batches by their headers. Verifies checksums only at unexpected offsets or magics."""
 
     def __init__(self, batch_starts: BatchStarts, start: int, stop: int) -> None:
         self._read = batch_starts.read

@@ -140,7 +140,7 @@ class Segment:
         )
 
     def full_scan(self) -> "BatchScan":
-        """Returns every batch. Up to 64 MiB of .log, decompresses the wrappers of magic 0 and 1."""
+        """Returns every batch. Logs above 64 MiB keep wrappers of magic 0 and 1 compressed."""
         return self.scan(fill_wrapper_fields=self.fills_wrapper_fields)
 
     @property

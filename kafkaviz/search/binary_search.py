@@ -221,9 +221,9 @@ def floors(
 def sum_pages(
     entries: int, entry_bytes: int, *, warm_bytes: int = WARM_BYTES, page_bytes: int = PAGE_BYTES
 ) -> int:
-    """Returns the total number of pages read by as many searches as there are entries.
+    """Returns the total number of pages that are read by one search for each entry.
 
-    Each search has a target just above the key of its entry. The result is the sum of the last
+    The target of each search is just above the entry's key. The result is the sum of the last
     column of `floors` for these targets.
     """
     warm_from = first_warm_slot(entries, entry_bytes, warm_bytes)

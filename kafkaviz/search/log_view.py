@@ -53,7 +53,7 @@ class SegmentView:
     index: FileView | None = None
     timeindex: FileView | None = None
     txnindex: FileView | None = None
-    # Kafka's exception if start-up fails before it has recovered this log; None: it does not fail
+    # Kafka's exception if start-up fails before it has recovered this log; else None
     start_error: str | None = None
     # whether its indexes were rebuilt with Kafka's default interval, as the topic's is unknown
     has_assumed_settings: bool = False

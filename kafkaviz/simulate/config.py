@@ -21,8 +21,8 @@ class IndexConfig:
 
     index_interval_bytes: int = _default("index.interval.bytes")  # .log bytes between entries
     segment_index_bytes: int = _default("segment.index.bytes")  # size of each index file
-    # False if one of the two settings is unknown and its field has another value; the size of a
-    # rebuilt index is then unknown too
+    # False if one of the two settings is unknown, so that its field holds a substitute; the size
+    # of a rebuilt index is then unknown too
     is_known: bool = field(default=True, kw_only=True)
 
     @property

@@ -53,7 +53,7 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class _Replica:
-    """What these checks need of a topic-partition.
+    """The facts about a topic-partition that these checks need.
 
     A Partition also has its segments, and those of all partitions may not fit into memory.
     """

@@ -122,7 +122,7 @@ class OffsetIndexCheck(IndexCheck):
         """Returns where each entry points: a value of `Aim` from segment/links.py, or UNKNOWN.
 
         - UNKNOWN: the entry may be stale, or the batches around the entry cannot be trusted.
-        - Aim.FOREIGN: only releases that cannot have written this index write such an entry.
+        - Aim.FOREIGN: no release that can have written this index writes such an entry.
         """
         entries = self._entries
         starts = self._starts["position"]

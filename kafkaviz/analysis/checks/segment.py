@@ -43,7 +43,7 @@ def check(
 
     Args:
         observer: also receives all batches, as arrays of format.deep_scan.CHECKED_BATCH.
-        decoded_walk: the batches from byte 0 on, if an earlier check found no fault in them.
+        decoded_walk: batches from byte 0 on that were checked before and have no fault.
     """
     segment = replace(segment)  # the indexes that this copy caches are freed after the check
     if not segment.is_in_use:

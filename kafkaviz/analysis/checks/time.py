@@ -47,7 +47,7 @@ def check_partition(
 def _anomaly_finding(
     name: str, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Finding:
-    """Returns a finding about the worst batch of an anomaly. `name` is a key of `times`."""
+    """Returns a finding about the worst batch of anomaly `name`, a key of `CheckSummary.times`."""
     choose = min if name == "late" else max
     worst = choose(summaries, key=lambda summary: summary.times[name].timestamp_ms)
     anomaly = worst.times[name]

@@ -273,7 +273,7 @@ def find_batches(a: Partition | None, b: Partition | None, offset: int) -> tuple
 
 
 def _common_window(sides: Sequence[Mapping[int, WindowBatch]], offset: int) -> tuple[int, int]:
-    """Returns (first, last), base offsets between which `sides` has all batches of both logs."""
+    """Returns the range (first, last) of base offsets in which `sides` has all batches."""
     first = 0
     last = MAX_OFFSET
     for bases in map(sorted, sides):

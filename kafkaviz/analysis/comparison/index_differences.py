@@ -70,7 +70,7 @@ class IndexComparison:
     Attributes:
         entries: the number of written entries; None: no file.
         common: the number of entries that both sides have.
-        alone: the slots of entries that the other side lacks, at most MAX_SLOTS slots.
+        alone: the slots of the first MAX_SLOTS entries that the other side lacks.
         alone_counts: the number of entries that the other side lacks.
         unwritten_slots: the number of slots after the last entry.
         contradicted: the slots of entries that contradict the batches.
@@ -116,7 +116,7 @@ def compare_indexes(
 
     Args:
         known_intervals: index.interval.bytes in the settings of each side.
-        is_per_append: whether one side has a release that wrote entries per append, not per batch.
+        is_per_append: whether the release of a or b wrote entries per append, not per batch.
     """
     kinds = [kind for kind in KINDS if not is_equal_index(getattr(a, kind), getattr(b, kind))]
     if not kinds:

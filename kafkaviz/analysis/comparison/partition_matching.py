@@ -74,7 +74,10 @@ def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[Pa
 
 
 def match_lone(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
-    """Returns the match of a side's only partition. If each side has only one, these two match."""
+    """Returns the match of a side's only partition.
+
+    If each side has only one partition, these two match, even if their names differ.
+    """
     if len(a) == len(b) == 1:
         return (PartitionMatch(a[0], b[0]),)
     lone = a[0] if len(a) == 1 else b[0]

@@ -178,7 +178,7 @@ FIRST_READS = Range(0.8, 1.3, 2.8)
 
 
 def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
-    """Returns `costs` with this machine's times. Scales the times of cached reads to Kafka's."""
+    """Returns `costs` with this machine's times. Scales the times of cached reads to Java's."""
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
     both_reads = small_read.plus(large_read)
     header_reads = small_read if costs.reads_once else both_reads

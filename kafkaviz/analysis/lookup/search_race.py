@@ -110,7 +110,7 @@ def race(
     entries: int | None = None,
     lagging_target: int | None = None,
 ) -> SearchRace:
-    """Runs both searches in an index. `target` is an offset, or a timestamp in ms.
+    """Runs both searches of a SearchRace. `target` is an offset, or a timestamp in ms.
 
     Args:
         warm_bytes: the size of the warm section. Lessons use less than 8192 to show small indexes.

@@ -306,7 +306,10 @@ def log_files(partition: Partition) -> list[FileInfo]:
 
 
 class ReplicaDirectory(NamedTuple):
-    """Where a replica is. A Partition has its segments too, too many for memory over a broker."""
+    """Where a replica is.
+
+    A Partition also has its segments, and those of all partitions may not fit into memory.
+    """
 
     log_directory: LogDirectory
     name: str  # such as "orders-0", or with a suffix such as ".<id>-future"

@@ -300,7 +300,7 @@ def measure_gaps(
     """Measures the gaps between entries in a part of a log.
 
     `entries` has the .log positions of all index entries; a batch begins at each. Returns the gaps,
-    and the slot of the entry before each late gap (`EntryGaps.late`); -1 if there is no entry.
+    and the slot of the entry before each late gap (`EntryGaps.late`); -1: no entry.
     """
     positions = batches["position"]
     slot = np.searchsorted(entries, positions, "left") - 1  # slot of the previous entry

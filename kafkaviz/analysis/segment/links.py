@@ -7,8 +7,8 @@ The links show which batch an entry points to, and at which entry a search for a
     .log        position 479997: the batch of offsets 11612 to 11625
 
 Slot 95 is this batch's own entry. But a search for offset 11612 starts at slot 94, the last entry
-with a key up to 11612. A row is the number of a batch in the .log, and a slot is the number of an
-entry in an index. Both count from 0.
+with a key up to 11612. Rows are the numbers of batches in the .log, and slots are the numbers of
+entries in an index. Both count from 0.
 """
 
 from dataclasses import dataclass
@@ -314,8 +314,8 @@ def aims_of(
 def _own_entries(entry_batch: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the rows of the batches to which entries point, and one entry's slot per batch.
 
-    If several entries point to a batch, the slot is that of the last entry whose key is the batch's
-    first or last offset. Without such an entry, it is the last slot. Wrong entries do not count.
+    If several entries point to a batch, returns the slot of the last one whose key is the batch's
+    first or last offset. If none has such a key, returns the last slot. Ignores wrong entries.
     """
     slots = np.flatnonzero(aims < Aim.PAST)
     slots = slots[np.lexsort((slots, aims[slots] <= Aim.FIRST_KEY, entry_batch[slots]))]

@@ -142,7 +142,7 @@ def _trimmed_lengths(flat: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepParts:
-    """What the lookups in one or many segments read, added up for each of k index intervals.
+    """The reads of the lookups in one or many segments, added up for each of k index intervals.
 
     All arrays except `headers` and `starts` have one int64 value per interval, shape (k,).
 
@@ -289,9 +289,9 @@ def scale_counts(
 ) -> np.ndarray:
     """Returns histograms with all counts multiplied by a factor.
 
-    First subtracts `first_lookups` from each histogram's count for one header. The factor for the
-    other lookups is larger, so that the total is that of all lookups. Rounds the cumulative sums,
-    not each count, so that rounding errors do not add up.
+    First subtracts `first_lookups` from each histogram's count for one header. For the other
+    lookups, raises the factor so that the total is still `factor` times the old total. Rounds the
+    cumulative sums, not each count, so that rounding errors do not add up.
     """
     lengths = np.diff(starts)
     is_one = np.arange(len(counts)) == np.repeat(starts[:-1] + 1, lengths)

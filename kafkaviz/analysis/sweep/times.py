@@ -138,7 +138,8 @@ class GrowingColumn:
 def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
     """Returns the cost of lookups in a segment by the first timestamps of its batches.
 
-    `batch_sweep` is a sweep of the segment in which any batch may get an entry, not one per append.
+    `batch_sweep` is the result of a sweep of the segment without `append_bytes` and `by_append`, so
+    each batch may get an entry.
     """
     sizes = np.ascontiguousarray(columns.sizes["size_bytes"])
     skipped = []

@@ -260,7 +260,7 @@ def _highest_remote_offset(state: TieredState, tiered: TieredPartition) -> int |
 
 
 def with_reasons(log: LogRetention, plan: CheckPlan, partition: Partition) -> LogRetention:
-    """Returns `log`. Sets `why` for each segment that stays only because it is not uploaded."""
+    """Returns `log` with `why` set for each segment kept only because it is not uploaded."""
     if not log.bytes_by_state().get("not-uploaded"):
         return log
     try:

@@ -130,7 +130,8 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
     """Infers segment.bytes, segment.ms and segment.index.bytes from where segments ended.
 
     Each setting comes from the first partition whose segments show it. For segment.index.bytes, the
-    last partition with preallocated indexes decides, as a crash leaves active indexes preallocated.
+    last partition with a preallocated index decides: after a crash, an active index still has the
+    size to which it was preallocated.
     """
     values: dict[str, Value] = {}
     for partition, segments in logs:

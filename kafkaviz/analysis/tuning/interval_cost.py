@@ -67,7 +67,7 @@ class IntervalCost:
     """The cost of one interval. Each batch's base offset is looked up once.
 
     Attributes:
-        by_target: the TARGET_COLUMNS of lookups, by what they look up: "base_offset",
+        by_target: the TARGET_COLUMNS of lookups, by the kind of their targets: "base_offset",
             "every_offset" or "timestamp".
         cold_reads_mean: mean device reads of the .log, with nothing in memory.
         index_reads: mean device reads of the offset index, with nothing in memory.

@@ -166,7 +166,7 @@ class Recommendation:
 
     verdict: TuningVerdict
     value: int  # the recommended interval; today's if the verdict is keep
-    considered_bytes: int  # the best interval, even if the gain is too small for a change
+    considered_bytes: int  # the best interval within the limits, even if the gain is too small
     reasons: tuple[Reason, ...]
     not_fixed: tuple[Reason, ...]
     gain: Gain

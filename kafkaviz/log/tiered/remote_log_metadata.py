@@ -168,7 +168,10 @@ class RemoteLogMetadataCache:
                 epoch_segments.remove(start_offset)
 
     def delete_all(self) -> None:
-        """Moves all segments to `deleted`, because the partition was deleted."""
+        """Moves all segments to `deleted`, because the partition was deleted.
+
+        Follows RemotePartitionMetadataStore (4.3.1).
+        """
         self.deleted |= self.segments
         self.segments = {}
         self.unannounced = {}

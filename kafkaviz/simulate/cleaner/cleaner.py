@@ -114,7 +114,7 @@ class OffsetRanges:
 
     records: int
     count: int  # the number of ranges
-    # first and last offset of each range, shape (ranges, 2); at most LISTED_RANGES are listed
+    # first and last offset of the first LISTED_RANGES ranges, shape (ranges, 2)
     ranges: np.ndarray
 
 
@@ -130,8 +130,8 @@ class Cleaning:
     removed: OffsetRanges
     retained: OffsetRanges
     aborted_records: int  # removed because their transaction was aborted
-    # the kept tombstones, at most LISTED_RANGES, shape (records, 3): offset, delete horizon before
-    # the cleaning, and delete horizon after it (-1: none)
+    # the first LISTED_RANGES kept tombstones, shape (records, 3): offset, delete horizon before the
+    # cleaning, and delete horizon after it (-1: none)
     tombstones: np.ndarray
     tombstone_count: int
     markers: np.ndarray  # like `tombstones`

@@ -316,7 +316,7 @@ def _refuse_name(path: str) -> StartupStep:
 
 
 def _find_duplicates(directories: Iterable[str]) -> list[StartupStep]:
-    """Returns a "fail" step per extra directory of a partition, as orders-00 after orders-0."""
+    """Returns a "fail" step per extra directory of a partition, like orders-00 after orders-0."""
     first_directories: dict[tuple[str, int, bool], str] = {}
     duplicate_steps = []
     for directory in directories:

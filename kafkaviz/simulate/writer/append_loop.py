@@ -228,7 +228,7 @@ def index(state: np.record, key: int) -> tuple[int, bool, bool]:
 
 @njit(cache=True)
 def entry_rows(size_bytes: np.ndarray, interval_bytes: int) -> np.ndarray:
-    """Returns the rows that get an index entry if each row is an append (LogSegment, 4.3.1)."""
+    """Returns the rows that get an index entry if each is an append (LogSegment.append, 4.3.1)."""
     rows = np.empty(len(size_bytes), np.int64)
     count = 0
     since = 0

@@ -119,8 +119,9 @@ def waited_ms(
 ) -> int:
     """Returns the milliseconds that count against segment.ms (LogSegment.timeWaitedForRoll).
 
-    Usually, this is the append's largest timestamp minus `reference_ms`, and may be negative. If
-    `reference_ms` is negative, it is the time since the segment was opened, by the broker's clock.
+    Usually, the result is the append's largest timestamp minus `reference_ms`, and may be negative.
+    If `reference_ms` is negative, the result is the time since the segment was opened, by the
+    broker's clock.
 
     Args:
         reference_ms: the largest timestamp of the segment's first batch, or in older releases of
