@@ -63,11 +63,11 @@ class CorruptBytes(KafkavizError):
         self.kind = kind
 
     def after(self, start: int) -> "CorruptBytes":
-        """Returns this fault for a buffer that holds the fault's buffer from byte `start` on."""
+        """Returns this fault for a larger buffer, which has the fault's buffer at byte `start`."""
         return type(self)(start + self.position, self.what, self.kind)
 
     def in_file(self, path: Path | str, start: int = 0) -> "CorruptFile":
-        """Returns this fault for a file that holds the fault's buffer from byte `start` on."""
+        """Returns this fault for a file, which has the fault's buffer at byte `start`."""
         return CorruptFile(path, start + self.position, self.what)
 
 

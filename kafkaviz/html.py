@@ -22,7 +22,7 @@ class Html(str):
 
 
 def html(value: object) -> Html:
-    """Returns Html unchanged, else escaped text. A Message gets the reader's language.
+    """Returns Html unchanged, else escaped text. A Message is put into the reader's language.
 
     Control characters and characters that change the text direction are written as escapes.
     """

@@ -46,7 +46,7 @@ class Page:
 
     script: str
     icon: str
-    depth: int  # the address names 1: the broker, 2: also a topic-partition, 3: also a segment
+    depth: int  # how much the address names: 1 a broker, 2 also a topic-partition, 3 also a segment
     group: int  # the group in the sidebar; lines separate groups
     keys: Keys = ()  # keyboard shortcuts, for the list of keys
     keys_heading: str = ""  # message key of the heading above `keys`; "" is the page's name

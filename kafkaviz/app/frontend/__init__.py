@@ -233,7 +233,7 @@ _bytes = register_component("bytes")
 
 
 def bytes_view(data: bytes, key: str = "bytes_view") -> None:
-    """Draws the bytes in segment_bytes.browser_payload. A `byte_request` reruns the fragment."""
+    """Draws `data`, from segment_bytes.browser_payload. A `byte_request` reruns the fragment."""
     _bytes(key=key, data=data, default={"want": None}, on_want_change=_ignore)
 
 
@@ -241,7 +241,7 @@ def byte_request(content_key: str, key: str = "bytes_view") -> dict[str, Any]:
     """Returns the last request for bytes of this content, or {}.
 
     The browser gets only a part of a large file. It requests another part when the reader scrolls
-    there. The request has one byte position per pane: the byte to which the reader scrolled.
+    or moves to it. The request has up to one byte position per pane.
     """
     value = (st.session_state.get(key) or {}).get("want") or {}
     return value if value.get("key") == content_key else {}

@@ -65,7 +65,7 @@ def _render_tab(tab: str, snapshot: BrokerSnapshot) -> None:
 
 
 def _checked(snapshot: BrokerSnapshot) -> Health | None:
-    """Returns the result of checking the broker. Until then, draws the progress or the error."""
+    """Returns the result of checking the broker, or draws the progress or the error."""
     if check_jobs.is_for_spark(snapshot):
         progress_strip.render_ingest_strip(snapshot)
         return None

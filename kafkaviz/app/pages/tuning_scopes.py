@@ -180,7 +180,7 @@ def _forget_considered() -> None:
 
 
 def reset_for_source(key: str) -> None:
-    """If the source has changed, forgets the settings that were tried, except in the address."""
+    """If the source has changed, forgets the tried settings. Keeps those in the address."""
     if st.session_state.get(page_state.LAST_TUNING) not in (None, key):
         for parameter in TRIED:
             if parameter not in st.query_params:

@@ -32,7 +32,10 @@ def server_ingests() -> "JobRegistry[str, Ingest]":
 
 
 def get_or_start(snapshot: BrokerSnapshot) -> "Ingest | None":
-    """Returns the last ingest, or None. Starts one first if the catalog is out of date."""
+    """Returns the last ingest, or None. Starts one first if the catalog is out of date.
+
+    Starts none if the last ingest is still running, or if `_may_start_again` is False for it.
+    """
     directory = snapshot.directory
     if broker_cache.is_fresh(snapshot):
         return server_ingests().get(directory)

@@ -166,7 +166,7 @@ def _has_full_batches(partition: Partition) -> bool:
 
 
 def _segment(partition: Partition) -> Segment:
-    """Returns the segment in the address, else the one with the offset `pin`, else the largest."""
+    """Returns the segment in the address, else the one with the pinned offset, else the largest."""
     text = st.query_params.get(page_state.SEGMENT)
     if text is not None:
         base_offset = page_state.number(text)

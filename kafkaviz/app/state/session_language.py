@@ -44,7 +44,7 @@ def sync_address() -> None:
 
 
 def keep_language(make: Callable[[], Content]) -> Callable[[], Content]:
-    """Returns a function that calls `make` in the session's current language.
+    """Returns a function that calls `make` in the language that the session has now.
 
     A download that is made on click runs outside a page run, where the session is unknown.
     """
@@ -70,8 +70,8 @@ def render_switch() -> None:
 def _switch(code: str) -> None:
     """Sets the language, and sets the state of every control again.
 
-    A select box is kept in the browser by its label, not by its option. The label gets the new
-    language only if the value is set in the same page run.
+    The browser keeps the label of a select box's choice, not the option. The label gets the new
+    language only if the value is set in the page run that changes the language.
     """
     set_language(code)
     for key, value in st.session_state.items():

@@ -1,4 +1,4 @@
-"""The notices of a page that cannot show a directory, or only part of it: reason and next step.
+"""Notices that a page cannot show a directory, or only shows part of it: reason and next step.
 
 The functions require_* return the open location, or show a notice and stop the page.
 """

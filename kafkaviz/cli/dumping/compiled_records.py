@@ -3,9 +3,9 @@
 With 128 MiB of records of 400 bytes, `kafkaviz dump --print-data-log` takes 3.0 s instead of 7.4 s.
 The output is the same as from record_lines, but record_lines refuses a record with more than
 MAX_HEADERS headers. This module prints only undamaged data batches of magic 2 whose records hold
-UTF-8 text. It is not used if a decoder other than StringDecoder prints keys or values.
-It stops before any other batch, and before a batch whose lines may not fit into its buffer.
-record_lines then prints the batch.
+UTF-8 text. It stops before any other batch, and before a batch whose lines may not fit into its
+buffer. record_lines then prints the batch. It prints all batches itself if a decoder other than
+StringDecoder prints keys or values, or with --skip-record-metadata.
 """
 
 import numpy as np

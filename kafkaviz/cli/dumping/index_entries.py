@@ -211,8 +211,8 @@ def _floor_positions(index: IndexEntries, offsets: np.ndarray) -> np.ndarray:
 def _floor_slot(keys: np.ndarray, target: int) -> int:
     """Returns the slot that AbstractIndex.indexSlotRangeFor finds, even if keys are out of order.
 
-    Searches either the last 1024 entries or the entries before them. Returns -1 if the first key
-    is above the target.
+    Searches either the last 1024 entries or the entries before them. Returns -1 if no slot is
+    found.
     """
     last = len(keys) - 1
     warm = max(0, last - WARM_ENTRIES)

@@ -187,7 +187,7 @@ def _bars(row: int, comparison: PartitionComparison) -> Iterable[LaneBar]:
 
 
 def merge_ranges(ranges: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """Joins ranges with gaps up to `length / MAX_RANGES` if there are over `MAX_RANGES` ranges."""
+    """Joins ranges up to `length / MAX_RANGES` apart, if there are more than `MAX_RANGES`."""
     if len(ranges) <= MAX_RANGES:
         return list(ranges)
     cell = max(1, length // MAX_RANGES)

@@ -159,7 +159,7 @@ def _model_text(race: SearchRace) -> str:
 
 
 def disks_payload() -> dict:
-    """Returns the disks, each with the time of a read, and the times of a search and a probe."""
+    """Returns the disks with their read times, and the times of a search and a probe, in µs."""
     disks = []
     for disk in DISKS:
         read_us = disk.read_us.typical

@@ -330,8 +330,8 @@ def _mark_annotation(
 ) -> dict:
     """Returns the label of a mark. If `yshift` is positive, the label is above the mark.
 
-    A label above its mark is also left of it, and a label below is right of it, unless it might not
-    fit there. So the rising line of the running maximum does not cross the label.
+    A label above its mark is left of the mark, and a label below is right of it, unless the label
+    might not fit there. So the rising line of the running maximum does not cross the label.
     """
     left_from = ABOVE_LEFT_FROM if yshift > 0 else BELOW_LEFT_FROM
     is_left = why_view.bands and offset > why_view.bands[-1].end_offset * left_from

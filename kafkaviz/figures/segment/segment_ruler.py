@@ -206,7 +206,7 @@ class RulerView:
     end_position: int  # the end of the last batch
     log_bytes: int
     tail: Tail | None
-    # the event that added a time entry but no offset entry; see segment_text.closing_event
+    # the event that may have added a time entry but no offset entry; see segment_text.closing_event
     closing_event: str
     index: IndexLane
     times: IndexLane

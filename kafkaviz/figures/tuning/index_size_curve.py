@@ -49,7 +49,7 @@ class IndexSizeCurveView:
     title: str
     caption: str
     sizes: np.ndarray
-    cold_us: np.ndarray  # the modelled mean time of a lookup that finds no page in memory
+    cold_us: np.ndarray  # modelled mean time of a lookup with no page in memory (`Range.typical`)
     log_bytes: np.ndarray  # the size of a segment's .log at the roll
     causes: tuple[RollCause, ...]
     hover_texts: tuple[str, ...]

@@ -262,7 +262,7 @@ class StoredSegment:
     first_batch: FirstBatch | None = None
     codecs: tuple[str, ...] = ()  # the names of the codecs of its batches
     problems: tuple[Problem, ...] = ()  # files that could not be read
-    unreadable: bool = False  # whether access to one of `files` was denied
+    unreadable: bool = False  # whether access to a file was denied, which a `Stamp` does not show
 
     @property
     def key(self) -> tuple[str, str, int, str]:

@@ -6,9 +6,9 @@
 
 Requested offsets outside of a log count as lost records. As in Spark's source, they end the query
 unless failOnDataLoss is false. Times are looked up with the indexes (search/by_time.py), as a
-broker on this directory would do. So with a wrong index, both find the same wrong offset.
-If the broker is running or was killed, the newest segment has no complete index. Then the batches
-of this segment are read instead.
+broker on this directory would do. So with a wrong index, the broker finds the same wrong
+offset. If the broker is running or was killed, the newest segment has no complete index. Then the
+batches of this segment are read instead.
 """
 
 import logging

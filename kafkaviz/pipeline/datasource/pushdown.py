@@ -57,7 +57,7 @@ class PushedFilters:
 
     patterns: tuple[str, ...] = ()  # the topic patterns in option topics; empty: all topics
     partitions: tuple[NumberRange, ...] = ()  # the numbers in option partitions; empty: all
-    topics: tuple[frozenset[str], ...] = ()  # the topics that each filter allows
+    topics: tuple[frozenset[str], ...] = ()  # the topics that each filter allows; all filters apply
     numbers: Mapping[str, NumberRange] = field(default_factory=dict)  # by column name
 
     def limits(self, column: str) -> NumberRange:

@@ -141,7 +141,7 @@ def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _body(number: int, row: np.void, data: memoryview) -> _Body | None:
-    """Returns the decompressed records of a batch. None: the batch is faulty or before magic 2.
+    """Returns the decompressed records of a batch. None: the batch is faulty or has magic 0 or 1.
 
     `_decode_single` reads such a batch.
     """

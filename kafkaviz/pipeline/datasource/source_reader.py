@@ -72,7 +72,7 @@ class SourceReader:
     def __init__(
         self, name: str, schema: pa.Schema, filters: PushedFilters, options: SourceOptions
     ) -> None:
-        """Creates a reader of the columns in `schema`. Some rows may be outside of `filters`."""
+        """Creates a reader of the columns in `schema`. It may yield rows that `filters` exclude."""
         self._name = name
         self._schema = schema
         self._filters = filters
@@ -245,9 +245,9 @@ class SourceReader:
     ) -> Iterator[tuple[np.ndarray | Hole | Message, UncommittedTransactions]]:
         """Yields each part of a split (batches, or a hole) with the transactions for this part.
 
-        Before the first part with a transactional batch is yielded, the headers of the split are
+        Before the first part with a transactional batch is yielded, all headers of the split are
         read, and then those after the split up to the marker that ends the last open transaction.
-        The markers verify `split.transactions`, which are from .txnindex and .snapshot files.
+        The markers verify `split.transactions`.
 
         If a .txnindex is wrong, a message about the .txnindex is yielded. Later parts have the
         transactions that the markers show.

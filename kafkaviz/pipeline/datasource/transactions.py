@@ -3,8 +3,8 @@
 These are the records of aborted transactions, and all records from the last stable offset on. The
 last stable offset is the first offset of the earliest open transaction. The .txnindex files list
 aborted transactions, and the newest producer snapshot lists open ones. For offsets after the
-snapshot, the markers in the .log show both. A broker (4.3.1) reads the same files. In addition, the
-broker knows the high watermark, which depends on followers.
+snapshot, the markers in the .log show both. A broker on these files does the same (4.3.1). It also
+knows the high watermark, which depends on followers.
 """
 
 from collections.abc import Container

@@ -172,7 +172,7 @@ class _TablesWriter:
         return source_check(health.plan.assumed_release, restart, checks.level)
 
     def _copy(self, name: str, place: int, directory: str, health: "_BrokerHealth | None") -> None:
-        """Copies the old rows of `directory`, which is the broker's partition number `place`."""
+        """Copies the old rows of `directory`. `place` is its index in the broker's `partitions`."""
         stored = self._inputs.stored
         tables = stored.rows_to_copy(name, directory) if stored else None
         if stored is None or tables is None:  # they were readable when the work was planned

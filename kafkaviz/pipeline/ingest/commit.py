@@ -117,7 +117,10 @@ class CatalogTransaction:
         self._new_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
 
     def make_staging(self) -> Path:
-        """Creates the folder that tasks write to. Raises CannotOpen if a symbolic link fails."""
+        """Creates the folder that tasks write to.
+
+        Raises CannotOpen if symbolic links cannot be created there.
+        """
         for table in TABLES:
             (self.staging / table).mkdir(parents=True, exist_ok=True)
         try:

@@ -83,7 +83,7 @@ class Ingest(Job[CatalogInfo, Progress]):
     """A running ingest; see `start_ingest`.
 
     `cancel` ends the ingest within about a second and drops the data that was read. If Spark is
-    still starting, the thread ends only when Spark has started. Once the catalog is being replaced,
+    still starting, the ingest ends only when Spark has started. Once the catalog is being replaced,
     `cancel` has no effect.
     """
 

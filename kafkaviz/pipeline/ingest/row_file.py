@@ -49,8 +49,8 @@ class RowFile(AbstractContextManager["RowFile"]):
     ) -> None:
         """Adds batches or index entries of one segment. Writes the rows later, in large groups.
 
-        Only for batches, one value per batch or `NONE`: `entry_slots` has the slot of the entry
-        that points to the batch, and `uncompressed_bytes` the uncompressed size of its records.
+        Only for batches: `entry_slots` has the slot of the entry that points to each batch, and
+        `uncompressed_bytes` the uncompressed size of its records. A value may be `NONE`.
         """
         self._waiting.append((owner, rows, entry_slots, uncompressed_bytes))
         self._waiting_rows += len(rows)

@@ -116,7 +116,7 @@ class SegmentSplit:
     segment_task: SegmentTask
     start: int
     stop: int
-    decoded: tuple[DecodedSplit, ...] = ()  # empty: this task decodes the batches
+    decoded: tuple[DecodedSplit, ...] = ()  # from other tasks; empty: this task decodes the batches
 
     @property
     def log_bytes(self) -> int:

@@ -1,4 +1,4 @@
-"""Reads the rows of the old catalog, which the previous ingest wrote, directory by directory.
+"""Reads the rows of the old catalog, one partition directory after the other.
 
 In each table, the rows of a directory are consecutive. So a first row and a row count are enough to
 find them. Directories are processed in the order of their names, as in the previous ingest. So each

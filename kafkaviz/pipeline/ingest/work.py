@@ -84,7 +84,7 @@ class IngestWork:
                 yield startup
 
     def has_new_rows(self, number: int) -> bool:
-        """Returns whether this run, or a killed run before it, writes the rows of a segment."""
+        """Returns whether a segment's rows are from this or a killed run, not the old catalog."""
         return self.states[number] in (READ, RESUMED)
 
     def is_resumed(self, number: int) -> bool:

@@ -190,7 +190,7 @@ def _join_directories(brokers: list[Broker]) -> list[Broker]:
 
 
 def _are_one_broker(brokers: Sequence[Broker]) -> bool:
-    """Returns whether directories with the same node.id can be one broker's.
+    """Returns whether directories with the same node.id can belong to one broker.
 
     They can if all of these are true:
 

@@ -1,6 +1,6 @@
 """Finds the sample directory, topic-partition, segment and offset that a lesson block names.
 
-The functions raise NoValue if a block lacks a key, or names a sample or offset that does not exist.
+The functions raise NoValue if a block lacks a key, or names a missing sample, .log or offset.
 """
 
 import time

@@ -64,7 +64,10 @@ class DamageView:
 
 
 def damage_view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
-    """Describes the damage of a fault. `place` is a byte, a slot or an amount, as in `Fault`."""
+    """Describes the damage of a fault. `copy` is the undamaged copy.
+
+    `place` is a byte, a slot or an amount, as in `Fault`.
+    """
     has_change = damage.before != damage.after
     title = _describe(copy, damage, fault, place)
     note_before, note_after = _notes(copy, damage)

@@ -1,9 +1,8 @@
 """A lesson as one HTML file with text, working figures and questions.
 
 A figure that reveals the answer is hidden until the reader has answered. The file contains no
-teacher's notes and stores no answers. The exercise on the ceiling (the
-smallest key that is not below a target) asks for a rule. The file does not test the reader's rule,
-but shows the solution.
+teacher's notes and stores no answers. The exercise on the ceiling (the smallest key that is not
+below a target) asks for a rule. The file does not test the reader's rule, but shows the solution.
 """
 
 import json
