@@ -245,7 +245,10 @@ _SYNONYMS = {
 
 
 def setting(name: str) -> Setting:
-    """Returns the setting with a topic or broker name. Raises RefusedSetting if there is none."""
+    """Returns the setting with this topic-level or broker-level name: segment.ms or log.roll.ms.
+
+    Raises RefusedSetting if no setting has this name.
+    """
     synonym = topic_name(name)
     definition = TOPIC_SETTINGS[synonym.name] if synonym else BROKER_SETTINGS.get(name)
     if not definition:
@@ -275,7 +278,10 @@ def defaults(release: Release) -> dict[str, Value]:
 
 
 def parse(name: str, text: str, release: Release) -> tuple[str, Value]:
-    """Returns a setting's topic name and its value in the topic's unit. Raises RefusedSetting."""
+    """Returns a setting's topic-level name, and its value in the unit of the topic-level setting.
+
+    Raises RefusedSetting if the name is unknown or Kafka refuses the value.
+    """
     definition = setting(name)
     return definition.name, definition.parse(
         text, release, None if name == definition.name else name
@@ -293,7 +299,7 @@ def _value_in(by_release: ByRelease, release: Release) -> Value:
 
 
 def _parse_value(name: str, text: str, kind: str) -> Value:
-    """Parses a text like Kafka's ConfigDef.parseType. Raises RefusedSetting if Kafka refuses."""
+    """Parses a value as Kafka's ConfigDef.parseType does. Raises RefusedSetting if Kafka throws."""
     content = text.strip()
     if kind == "list":
         return re.sub(r"\s*,\s*", ",", content)

@@ -20,7 +20,10 @@ SAMPLES = ROOT / "sample_data"
 
 
 def positive_number(name: str, default: int) -> int:
-    """Returns the environment variable as a number above 0, or `default`. Raises KafkavizError."""
+    """Returns the environment variable `name` as a number, or `default` if it is not set.
+
+    Raises KafkavizError if the variable is not a whole number above 0.
+    """
     text = os.environ.get(name, "").strip()
     if not text:
         return default

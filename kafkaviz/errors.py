@@ -46,7 +46,7 @@ class FaultKind(Enum):
     END = "end"  # the data ends within its records
     LEFTOVER = "leftover"  # bytes are left after the last record
     LENGTH = "length"  # the length of a batch in a .log is below the minimum
-    SIZE = "size"  # the same, for a batch in memory
+    SIZE = "size"  # the length of a batch in memory is below the minimum
     ARGUMENT = "argument"  # a method of Java refuses a number
     BOUNDS = "bounds"  # a field is beyond the end of its buffer
     CODEC = "codec"  # the data cannot be decompressed

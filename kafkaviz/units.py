@@ -101,7 +101,10 @@ def moment(ms: int | None, *, fraction: bool = True) -> str:
 
 
 def timestamp_ms(text: str) -> int:
-    """Returns the timestamp of an ISO 8601 time, by default in UTC. Raises a ValueError."""
+    """Returns the timestamp of an ISO 8601 time. Without a time zone, the time is in UTC.
+
+    Raises ValueError if `text` is not an ISO 8601 time.
+    """
     time = datetime.fromisoformat(text.strip())
     if not time.tzinfo:
         time = time.replace(tzinfo=UTC)

@@ -302,9 +302,10 @@ class SearchProfile:
 
 
 def search_profile(version: str = NEWEST, search: str | None = None) -> SearchProfile:
-    """Returns the profile of a version such as "3.9" or "4.3.1". Raises KafkavizError.
+    """Returns how a version such as "3.9" or "4.3.1" searches.
 
-    `search` is "plain" or "warm", to replace the version's own search.
+    `search` is "plain" or "warm", to replace the version's own search. Raises KafkavizError if
+    `version` or `search` is unknown.
     """
     release = parse(version)
     if search not in (None, PLAIN, WARM):

@@ -78,7 +78,7 @@ class Health:
     findings: tuple[Finding, ...]
     # the predicted start-up; None: it cannot be predicted, for example if a file cannot be read
     restart: Restart | None
-    # why each segment is kept, per topic-partition in use. The metadata log is left out.
+    # why each segment is kept, per topic-partition in state "current", without the metadata log
     retention: tuple[LogRetention, ...] = ()
     disk: tuple[DiskShare, ...] = ()  # how each partition uses its bytes. Empty: unknown.
     # the time at which retention is computed; None: unknown
@@ -264,8 +264,8 @@ def partition_retention(
 ) -> list[LogRetention]:
     """Returns the retention of a partition's local segments at `check_plan.now_ms`.
 
-    Returns an empty list for the metadata log, and for a partition that is not in use or cannot be
-    read.
+    Returns an empty list for the metadata log, for a partition whose state is not "current", and
+    for a partition that cannot be read.
     """
     summaries = _local_summaries(partition, _summaries(segment_checks))
     if not summaries or partition.state != "current" or partition.topic == METADATA_TOPIC:

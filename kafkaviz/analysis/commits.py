@@ -79,7 +79,7 @@ class Commit:
     """A commit in __consumer_offsets."""
 
     at_offset: int  # the offset of the commit's record in __consumer_offsets
-    timestamp_ms: int  # the time of the commit, or of its deletion
+    timestamp_ms: int  # the time of the commit, or of the deletion if `offset` is None
     offset: int | None  # the committed offset; None: a deletion
     leader_epoch: int | None  # the leader epoch of the last consumed record; None: not stored
     topic_id: str | None  # the topic's id; None: the commit was written before 4.1

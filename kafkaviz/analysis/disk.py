@@ -27,7 +27,7 @@ from kafkaviz.log.segment import Segment
 class Use(StrEnum):
     """The purposes for which bytes on disk are used."""
 
-    # in the .log of a segment in use
+    # in the .log of a segment without a suffix such as .deleted
     RECORDS = "records"
     SUPERSEDED = "superseded"  # records that the next cleaning removes, if it was computed
     BATCH_HEADERS = "batch-headers"
@@ -56,7 +56,7 @@ STATE_FILES = (names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE
 
 @dataclass(frozen=True, kw_only=True)
 class DiskShare:
-    """The uses of a partition's bytes, or of a log directory's bytes outside partitions.
+    """How many bytes of a partition, or of a log directory outside partitions, each use has.
 
     - The values of `uses` are positive and add up to `length_bytes`.
     """
@@ -155,8 +155,8 @@ class FileLister:
 def disk_shares(broker: Broker) -> Iterator[DiskShare]:
     """Yields a DiskShare per partition, and per log directory for its files outside partitions.
 
-    If a single partition was opened, only its DiskShare is yielded. The .log files and indexes
-    of segments in use count as UNREAD; see `with_summaries`.
+    If a single partition was opened, yields only the DiskShare of this partition. The .log files
+    and indexes of segments that a broker would use count as UNREAD; see `with_summaries`.
     """
     for partition in broker.partitions:
         yield partition_share(partition, broker.directory_of(partition).text)

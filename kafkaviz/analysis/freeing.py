@@ -2,7 +2,7 @@
 
 Kafka would delete some of these files itself, but with a full disk the broker may not start.
 
-- .deleted and .cleaned files, and indexes without a .log: LogLoader (4.3.1) deletes them when it
+- .deleted and .cleaned files, and indexes without a .log: LogLoader of 4.3.1 deletes them when it
   loads the log. They are not listed if the partition has a .swap file, which LogLoader still needs.
 - -delete directories: LogManager deletes them after start-up.
 - -stray directories: Kafka never deletes them.
@@ -171,7 +171,10 @@ def freeing_steps(
 def index_prices(
     broker: Broker, threads: int | None = None, restart: Restart | None = None
 ) -> tuple[IndexPrice, ...]:
-    """Returns the cost of deleting all .index files in use, per log directory."""
+    """Returns what the next start-up reads if all .index files are deleted, per log directory.
+
+    Only the .index files of partitions in state "current" count, without the metadata log.
+    """
     indexes: dict[str, list[FileInfo]] = defaultdict(list)
     bases_by_log: dict[tuple[str | None, str | None], Collection[int]] = {}
     if restart is not None:

@@ -53,7 +53,7 @@ class IntervalEvidence:
     # per gap between two entries: the bytes from the first entry to the last batch without one, in
     # descending order
     longest_unindexed_bytes: tuple[int, ...] = ()
-    # the same, only for batches that certainly begin an append
+    # as above, but counting only batches that certainly begin an append
     longest_after_append_bytes: tuple[int, ...] = ()
     per_append: bool = False
 
@@ -447,7 +447,7 @@ def _bounds(
 
 
 def _roundest(low: int, high: int) -> int:
-    """Returns a power of two in the range, or else the number with the most trailing zeros."""
+    """Returns a power of two in the range, if any; else the number with the most trailing zeros."""
     power = 1 << (high.bit_length() - 1)
     if power >= low:
         return power

@@ -5,7 +5,8 @@ every minute:
 
 1. While metadata.max.retention.bytes is exceeded, delete the oldest snapshot, and the segments
    that end before the next snapshot.
-2. Do the same while the oldest snapshot is older than metadata.max.retention.ms.
+2. While the oldest snapshot is older than metadata.max.retention.ms, delete this snapshot and the
+   segments that end before the next snapshot.
 
 The newest snapshot and the log after it always remain. The rules are from
 KafkaMetadataLog.maybeClean (3.9). The class is called KafkaRaftLog since 4.1.

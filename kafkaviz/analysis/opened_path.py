@@ -120,10 +120,10 @@ def open_log_path(
     *,
     advice: Message = ADVICE_LOG,
 ) -> OpenedPath:
-    """Opens a partition directory, an archive of one, or a .log in use (not .log.deleted).
+    """Opens a partition directory, an archive of one, or a .log (but not a .log.deleted).
 
     Raises:
-        CannotOpen: the path is something else, or the partition has no .log in use.
+        CannotOpen: the path is something else, or all .log files have a suffix such as .deleted.
     """
     opened = open_path(path, version, log_dirs, advice=advice)
     name = opened.file_name
@@ -137,7 +137,8 @@ def open_log_path(
 def broker_around(partition: Partition) -> Broker | None:
     """Returns a broker with only this partition, opened from the log directory around it.
 
-    Returns None if the directory's name is not a topic-partition's, or if it has no .log in use.
+    Returns None if the directory does not have the name of a topic-partition, or if all of its .log
+    files have a suffix such as .deleted.
     """
     if not partition.live or not names.parse_directory(partition.directory):
         return None

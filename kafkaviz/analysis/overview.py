@@ -187,7 +187,10 @@ class BrokerOverview:
 
 
 def torn_mask(segments: np.ndarray) -> np.ndarray:
-    """Returns a mask of the segments in use whose .log ends with an incomplete batch."""
+    """Returns a mask of the segments whose .log ends with an incomplete batch.
+
+    The mask is False for segments with a suffix such as .deleted.
+    """
     return (segments["torn_bytes"] > 0) & np.isin(
         segments["kind"], [KINDS.index("closed"), KINDS.index("active")]
     )

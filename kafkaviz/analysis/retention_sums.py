@@ -69,7 +69,7 @@ class RetentionChange:
 
     @property
     def dated_bytes(self) -> int:
-        """The bytes that the proposed limits keep until a known time."""
+        """The .log bytes that stay until a known time if the proposed limits apply."""
         return _sum_bytes(self.proposed_bytes, DATED_STATES)
 
     @property

@@ -136,7 +136,7 @@ def seconds_until_roll(
 
 
 def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the first limit at each speed, as an index into CAUSES, and its time in seconds."""
+    """Returns, per speed, (first limit as an index into CAUSES, seconds until it is reached)."""
     roll_times_s = np.vstack([np.atleast_1d(times[cause]) for cause in CAUSES])
     first = roll_times_s.argmin(axis=0)
     return first, roll_times_s[first, np.arange(roll_times_s.shape[1])]
@@ -210,10 +210,10 @@ class LimitRace:
 
 
 def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
-    """Returns how the segment that begins with the first append approaches its limits.
+    """Returns how near a segment is to each limit at each append, and which limit rolls it.
 
-    Assumes no jitter, and a leader, where each append is a single batch. `rows` is an array of
-    roll_history.APPEND, and may have appends after the roll.
+    The segment begins with the first of `rows`, an array of roll_history.APPEND. Appends after the
+    roll may follow. Assumes no jitter, and a leader, where each append is a single batch.
     """
     sizes = rows["size_bytes"]
     log_bytes = np.cumsum(sizes) - sizes

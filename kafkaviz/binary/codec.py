@@ -166,8 +166,8 @@ def decompress_prefix(
 ) -> tuple[bytes, CorruptBytes | None]:
     """Returns the data that Kafka gets from a damaged magic 2 batch, and the error or None.
 
-    Kafka 4.3.1 reads its streams 16 KiB at a time (ChunkedBytesStream) and loses the data of a read
-    that fails. Only lz4 returns its data block by block, so its blocks before the damage survive.
+    Kafka 4.3.1 reads a stream 16 KiB at a time (ChunkedBytesStream) and loses the data of a read
+    that fails. Only an lz4 stream returns data block by block, so blocks before the damage survive.
 
     Raises CorruptBytes if the data expands past the limit.
     """
@@ -381,7 +381,7 @@ def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> memoryv
 
 
 def _to_lz4(data: bytes, write_block: Callable[[bytes], bytes]) -> bytes:
-    """Returns a frame like that of Lz4BlockOutputStream: only its header has a checksum."""
+    """Returns a frame as Lz4BlockOutputStream writes it. Only the frame's header has a checksum."""
     blocks = [
         write_block(data[position : position + _LZ4_BLOCK_BYTES])
         for position in range(0, len(data), _LZ4_BLOCK_BYTES)
@@ -425,7 +425,10 @@ def _from_lz4(data: memoryview, limit_bytes: int, *, header_checked: bool) -> by
 
 
 def _lz4_blocks(data: memoryview, block_bytes: int) -> Iterator[bytes | memoryview]:
-    """Yields the data of each block of a frame without block checksums. Raises _NotPlain."""
+    """Yields the data of each block of a frame without block checksums.
+
+    Raises _NotPlain if the size of a block is wrong.
+    """
     position = _LZ4_HEADER_BYTES
     room = np.empty(block_bytes, np.uint8)
     while field := _lz4_size(data, position):

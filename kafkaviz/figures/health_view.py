@@ -73,7 +73,7 @@ class RecoveryBar(NamedTuple):
     cut_bytes: int
     fails: bool
     words: str  # hover text
-    as_before: bool = False  # whether the indexes of the log are the same after the start
+    as_before: bool = False  # whether start-up does not change the indexes of the log
 
 
 class RecoveryStrip(NamedTuple):

@@ -178,7 +178,7 @@ def area(fill: str, **place: Any) -> dict[str, Any]:
 
 
 def hover(texts: Sequence) -> dict[str, Any]:
-    """Returns the attributes of a Plotly trace that set the hover texts of its points."""
+    """Returns attributes of a Plotly trace that set the hover texts of the points."""
     return {"customdata": texts, "hovertemplate": "%{customdata}<extra></extra>"}
 
 

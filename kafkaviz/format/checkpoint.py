@@ -50,7 +50,7 @@ class UncaughtRefusal(CorruptBytes):
     Kafka throws an exception while it reads the checkpoint, and no Kafka code catches it.
 
     Attributes:
-        exception: class and message of Kafka's exception (4.3).
+        exception: (class, message) of the exception that Kafka 4.3 throws.
     """
 
     def __init__(self, position: int, what: Message, exception: tuple[str, str]) -> None:

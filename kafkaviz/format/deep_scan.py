@@ -115,7 +115,7 @@ class DeepScan:
       chunk is kept alone.
 
     Args:
-        read: the same function as for Walk.
+        read: a function that reads the log by position, as in Walk.
         take_faults: called with the faults in the records of each chunk.
         limit_bytes: the largest size of a batch, compressed and decompressed. A larger batch is a
             fault: its checksum is checked, but its records are not read.

@@ -269,8 +269,8 @@ def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]
     """Fills one row per complete message, up to the first fault.
 
     Returns:
-        The number of messages before the fault; the fault, or 0 for none; its position; the size
-        that was read there; the size that was available.
+        (number of messages before the fault, fault or 0, position of the fault, the size that was
+        read there, the size available).
     """
     position = 0
     for place in range(len(table)):
@@ -302,10 +302,13 @@ def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]
 
 @njit(cache=True, boundscheck=True)
 def _body(data: np.ndarray, row: np.record) -> tuple[int, int, int, int]:
-    """Reads a message's timestamp, key and value. Any magic except 0 has the layout of magic 1.
+    """Fills `row` with a message's timestamp, and the positions and sizes of the key and the value.
+
+    Any magic except 0 has the layout of magic 1.
 
     Returns:
-        The fault, or 0 for none; its position; the size that was read there; the size available.
+        (0, end of the message, 0, 0). At a fault: (fault, position of the fault, the size that was
+        read there, the size available).
     """
     end = row.position + row.size_bytes
     row.timestamp_type = NO_TIMESTAMP

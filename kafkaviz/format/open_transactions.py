@@ -196,7 +196,7 @@ class OpenTransactions:
 def _non_transactional_fault(
     row: int, producer_id: int, offset: int, stem: str
 ) -> TransactionFault:
-    """Returns Kafka's error (4.3.1) for a non-transactional batch during a transaction."""
+    """Returns the error of Kafka 4.3.1 for a non-transactional batch during a transaction."""
     directory = names.parse_directory(stem.split("/")[-2]) if "/" in stem else None
     partition = f"{directory.topic}-{directory.partition}" if directory else stem
     words = (
@@ -235,7 +235,11 @@ def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
 
 
 def bounding_rows(batches: np.ndarray) -> np.ndarray:
-    """Returns the rows of all markers, and each producer's first and last batch between markers."""
+    """Returns the rows of all markers, and of some batches of each producer.
+
+    A producer's markers divide the producer's batches into runs. The result has the first and the
+    last batch of each run.
+    """
     producer_rows = np.flatnonzero(batches["producer_id"] >= 0)
     if not len(producer_rows):
         return producer_rows
@@ -258,7 +262,10 @@ class EndTransactionMarker:
 
 
 def marker(read: ReadInto, header: np.void, batch_number: int) -> EndTransactionMarker:
-    """Reads a control batch's first record as a marker. Raises TransactionFault if Kafka fails."""
+    """Reads a control batch's first record as a marker.
+
+    Raises TransactionFault if the record cannot be read, as Kafka's recovery then fails.
+    """
     size_bytes = int(header["size_bytes"]) - batch.HEADER_BYTES
     data = np.empty(max(size_bytes, 0), np.uint8)
     if read(int(header["position"]) + batch.HEADER_BYTES, data) < len(data):

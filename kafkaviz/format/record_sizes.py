@@ -64,9 +64,10 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.
 
 @njit(cache=True, inline="always")
 def sort_keys(word: np.uint64) -> tuple[int, int]:
-    """Returns sort keys for the timestamp delta and offset delta in a word of `take_sizes`.
+    """Returns (sort key of the timestamp delta, sort key of the offset delta).
 
-    A sort key has the sign of its delta. Sort keys that are not negative have the deltas' order.
+    `word` is from `take_sizes`. A sort key is negative if the delta is negative. If two deltas are
+    not negative, the larger delta has the larger sort key.
     """
     bits = ~word & _LAST_BYTES
     timestamp_end = trailing_zeros(bits) + 1

@@ -55,7 +55,7 @@ LOCAL_TIERED_STORAGE = "LocalTieredStorage"
 AIVEN = "Aiven"
 # the folder that LocalTieredStorage creates in its configured directory
 LOCAL_ROOT = "kafka-tiered-storage"
-# kinds of remote files; a kind that is also in a partition directory has its file's name
+# the kinds of remote files; kinds that a partition directory also has are named as there
 LEADER_EPOCHS = "leader_epoch_checkpoint"
 INDEXES = "indexes"
 MANIFEST = "rsm-manifest"

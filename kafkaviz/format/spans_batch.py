@@ -331,7 +331,10 @@ def _sized_spans(
 
 
 def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedRecords:
-    """Returns the messages in a wrapper. Raises CorruptBytes if nothing can be decompressed."""
+    """Returns the decompressed bytes of a wrapper with the spans of the messages in it.
+
+    Raises CorruptBytes if no byte can be decompressed.
+    """
     messages = legacy_messages.read(data, limit_bytes)
     if messages.fault and not len(messages.data):
         raise messages.fault

@@ -98,7 +98,7 @@ class LogDirectory:
 
     @cached_property
     def text(self) -> str:
-        """The path to show. For an archive: the archive's path and the path inside it."""
+        """The path to show. In an archive, this is the archive's path and the path inside it."""
         return str(archive.display_path(self.path))
 
     @property
@@ -352,7 +352,10 @@ class Broker:
 
     @cached_property
     def current_checkpoints(self) -> Mapping[tuple[Path, str], CheckpointOffsets]:
-        """The checkpoints of each topic-partition in use, by (log directory, Partition.label)."""
+        """The checkpoints of each partition in state "current".
+
+        Keys are (log directory, Partition.label).
+        """
         return {
             (partition.path.parent, partition.label): partition.checkpoints
             for partition in self.partitions
@@ -640,7 +643,9 @@ def join_tiered(path: Path | str, store: Path | str) -> Path:
 def read_tiered_state(
     store: Path | str | None, path: Path | str | None = None, directories: Collection[str] = ()
 ) -> TieredState:
-    """Returns where the segments of a store and a broker directory are. Raises CannotOpen.
+    """Returns where the segments of a store and a broker directory are.
+
+    Raises CannotOpen if `store` has no remote segments, or a directory cannot be read.
 
     Args:
         store: a folder with remote segments, an archive of one, or a path made by `join_tiered`.

@@ -127,7 +127,7 @@ class ByteRange(NamedTuple):
 
 
 def read(info: FileInfo, start: int = 0, stop: int | None = None) -> ByteRange:
-    """Returns a range of any file with its spans. Raises CannotOpen."""
+    """Returns a range of any file with its spans. Raises CannotOpen if the file cannot be read."""
     stop = info.size_bytes if stop is None else min(stop, info.size_bytes)
     start = max(0, min(start, stop))
     spans = _spans(info, start, stop) if start < stop else []

@@ -54,7 +54,10 @@ def scratch_folder(parent: Path) -> Generator[Path]:
 
 @atexit.register
 def _remove_open_folders() -> None:
-    """Removes this process's scratch folders at exit. A server does not wait for its threads."""
+    """Removes this process's scratch folders at exit.
+
+    Tries several times, because a thread of a server may still write into a folder.
+    """
     for folder in list(_OPEN_FOLDERS) * TRIES:
         shutil.rmtree(folder, ignore_errors=True)
 

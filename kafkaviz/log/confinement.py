@@ -36,7 +36,10 @@ def allowed_prefixes() -> tuple[str, ...] | None:
 
 
 def refuse_outside(descriptor: int, path: Path | str) -> None:
-    """Raises CannotOpen (kind "outside") if this process may not read a file opened by `path`."""
+    """Raises CannotOpen (kind "outside") if this process may not read an open file.
+
+    `path` is the path with which the file was opened.
+    """
     prefixes = allowed_prefixes()
     if prefixes is not None and not _real_path(descriptor, path).startswith(prefixes):
         raise CannotOpen(path, message("errors.outside_server"), kind="outside")
@@ -55,7 +58,10 @@ def _prefixes(allowed_json: str) -> tuple[str, ...]:
 
 
 def open_nonblocking(path: str, flags: int) -> int:
-    """Opens a file without waiting. For open(opener=...). Raises CannotOpen if not allowed."""
+    """Opens a file without waiting, as the `opener` of open().
+
+    Raises CannotOpen if this process may not read the file.
+    """
     descriptor = os.open(path, flags | os.O_NONBLOCK)
     try:
         refuse_outside(descriptor, path)

@@ -60,7 +60,7 @@ BATCH_BYTES = 8 << 20
 # The limit for the compressed batches of a log together: a broker compresses none, and a few KB can
 # hold millions of records.
 COMPRESSED_RECORDS = 100_000
-# what MetadataLoader (4.3.1, 4.4.0) throws after it has read all records
+# what MetadataLoader of 4.3.1 and 4.4.0 throws after it has read all records
 NO_METADATA_VERSION = (
     "java.lang.IllegalStateException: Unknown metadata version for FeaturesImage: "
     "metadataVersion(Optional.empty)"
@@ -137,7 +137,7 @@ def read_image(broker: Broker, *, has_leaders: bool = False) -> MetadataImage:
 def find_partition(broker: Broker) -> Partition | None:
     """Returns the metadata log, even if `broker.partitions` lacks it. None: it does not exist.
 
-    Raises KafkavizError.
+    Raises KafkavizError if the directory of the metadata log cannot be read.
     """
     path = broker.path / DIRECTORY
     if not path.is_dir():
@@ -368,12 +368,12 @@ class _Replay:
             change()
 
     def _refuse_partition(self, topic_id: str) -> None:
-        """Stores the exception that TopicsDelta (4.3.1) throws for an unknown topic."""
+        """Stores the exception that TopicsDelta of 4.3.1 throws for an unknown topic."""
         if topic_id not in self._names_by_id and not self._state.refusal:
             self._state.refusal = "java.lang.NullPointerException"
 
     def _refuse_change(self, broker_id: int) -> None:
-        """Stores the exception that ClusterDelta (4.3.1, 4.4.0) throws for an unknown broker."""
+        """Stores what ClusterDelta of 4.3.1 and 4.4.0 throws for an unknown broker."""
         if broker_id not in self._state.log_directories and not self._state.refusal:
             words = f"Tried to change broker {broker_id}, but that broker was not registered."
             self._state.refusal = f"java.lang.IllegalStateException: {words}"

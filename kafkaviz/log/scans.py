@@ -394,7 +394,8 @@ class SharedScan(BatchObserver[int]):
     def result(self) -> int:
         """Passes the remaining batches to the observers. Returns the position where the scan ends.
 
-        Batches that the CheckedScan has not read are read from the .log. Raises CannotOpen.
+        Batches that the CheckedScan has not read are read from the .log. Raises CannotOpen if the
+        .log cannot be read.
         """
         self._show()
         scan = self._segment.scan(self._end_position, fill_wrapper_fields=True)

@@ -268,7 +268,7 @@ _HAN = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
 
 
 def join(way: str, parts: Iterable[object], language_code: str) -> str:
-    """Joins values to one text, with the separators of a language. Without values: "".
+    """Joins values to one text, with the separators of a language. Returns "" if there are none.
 
     `way` is a key of JOINS. "and", "or" and "sentences" leave out empty texts.
     """

@@ -149,7 +149,10 @@ def _message_from(data: bytes, offset: int) -> tuple[int, memoryview] | None:
 
 
 def _record(batch: FileBatch, fetch: Fetch) -> ConsumerRecord | SkipReason:
-    """Returns the first record in a batch at or after the fetched offset. Raises CorruptBytes."""
+    """Returns the first record in a batch at or after the fetched offset.
+
+    Raises CorruptBytes if a record before it, or the record itself, cannot be read.
+    """
     for head in batch.heads(is_streamed=True):
         if head.offset >= fetch.offset:
             if batch.is_legacy:

@@ -99,8 +99,9 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
 def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     """Returns the last offset of a segment plus 1, found from the last index entry.
 
-    The scan stops at an invalid batch length. Kafka would not start, but kafkaviz can still look up
-    earlier offsets. Raises FailedBounds if the last entry of a full index leads to such a length.
+    If a batch length is invalid, only the batches before it count. Kafka would not start, but
+    kafkaviz can still look up earlier offsets. Exception: raises FailedBounds if the index is full
+    and no batch before the invalid length reaches the last entry's offset.
     """
     entries = segment.offset_slots[: offset_index.count_entries(segment.offset_slots)]
     relative_offset, position = entries[-1].item() if len(entries) else (0, 0)

@@ -206,7 +206,10 @@ class FileBatch:
         return data
 
     def heads(self, *, is_streamed: bool = False) -> Iterator[RecordHead]:
-        """Yields each record's offset and time like batch_records.heads. Raises CorruptBytes."""
+        """Yields each record's offset and time (batch_records.heads).
+
+        Raises CorruptBytes if a record cannot be read.
+        """
         try:
             yield from batch_records.heads(self.content, is_streamed=is_streamed)
         except CorruptBytes as fault:
@@ -263,7 +266,7 @@ class FileBatch:
 
 
 class HeaderOutcome(StrEnum):
-    """The decision of a scan about a batch after reading its header, or more of the batch."""
+    """The decision of a scan about a batch, after reading the header or more of the batch."""
 
     BASE_BELOW = "base_below"  # the batch starts below the target and may hold it
     BASE_EQUAL = "base_equal"
@@ -308,7 +311,10 @@ class ForwardScan:
 
 
 def run_search(segment: SegmentView, search: Callable[[LogReader], SearchResult]) -> SearchResult:
-    """Returns the result of `search` on a reader of the segment's .log. Raises CorruptFile."""
+    """Calls `search` with a reader of the segment's .log, and returns the result.
+
+    Raises CorruptFile if the search meets corrupt bytes.
+    """
     with segment.log.open_reader() as read:
         try:
             return search(LogReader(read, segment.log.size_bytes, log_path(segment)))

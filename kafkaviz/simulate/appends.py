@@ -1,4 +1,4 @@
-"""The batches that are appended to a simulated log, and stores for the .log bytes.
+"""The batches that are appended to a simulated log, and classes that store bytes of a .log.
 
 A batch is a row of INCOMING. It has the columns of format.batch.BATCH, and four more: append,
 now_ms, deep_offset and marker. For example:

@@ -11,7 +11,7 @@ from kafkaviz.versions import Release
 
 
 def _default(name: str, release: Release = config_def.ANY) -> Any:
-    """Returns the default of a setting in `release`. Without `release`: in the first releases."""
+    """Returns a setting's default in `release`; by default, in Kafka's oldest releases."""
     return config_def.TOPIC_SETTINGS[name].default(release)
 
 

@@ -125,7 +125,10 @@ Act = Append | CleanRestart | Truncate
 
 
 def grow(config: LogConfig, acts: Sequence[Act], start_ms: int) -> LogGrowth:
-    """Returns the growth of a log by appends, restarts and truncations. Raises CannotLoad."""
+    """Returns the growth of a log by appends, restarts and truncations.
+
+    Raises CannotLoad if Kafka cannot open the log at first or after a restart.
+    """
     rows = _rows([batch_act for batch_act in acts if isinstance(batch_act, Append)])
     recorder = _GrowthRecorder(UnifiedLog(config, now_ms=start_ms, logs=MemoryLogs()))
     next_row = 0

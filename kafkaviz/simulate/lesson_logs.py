@@ -110,7 +110,7 @@ def full() -> PracticeLog:
 def _log_of_equal_batches(
     last: int, batch_bytes: int, interval_bytes: int, **targets: int
 ) -> PracticeLog:
-    """Returns a log of `last + 1` equal batches. Reading the log builds their bytes."""
+    """Returns a log of `last + 1` equal batches. A batch's bytes are built when they are read."""
     batches = _equal_batches(np.arange(last + 1), batch_bytes)
     file = always_open("", len(batches) * batch_bytes, partial(_fill, last, batch_bytes))
     log = _log_view(batches, file, *_build_entries(batches, interval_bytes))
@@ -165,7 +165,7 @@ def _build_entries(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray
 
 
 def batch_bytes(row: np.void, apart_ms: int) -> bytes:
-    """Returns a batch of magic 2 with exactly the row's size; dots fill the values."""
+    """Returns a batch of magic 2 with exactly the row's size. The record values consist of dots."""
     count = int(row["record_count"])
     header = np.zeros(1, batch.HEADER)
     header["base_offset"] = row["base_offset"]

@@ -23,7 +23,8 @@ class StoredLog:
     log_start_offset: int = 0  # the checkpointed value, or 0
     stray_reason: Message | None = None  # why the metadata does not assign it to this broker
     replay_error: str | None = None  # the node's exception while it applies the metadata log
-    folders: tuple[str, ...] = ()  # subdirectories; Kafka fails if a file that it opens is one
+    # subdirectories; Kafka fails if one has the name of a file that Kafka opens
+    folders: tuple[str, ...] = ()
 
     @property
     def topic(self) -> str:
@@ -56,8 +57,8 @@ class StartupStep:
     size_bytes: int | None = None
     error: str | None = None  # Kafka's exception, "class: message"; only for "fail"
     way_out: Message | None = None  # advice for a person; only for "fail"
-    # a "fail" only takes its log directory offline, as LogManager (4.3.1) does after an
-    # IOException; the broker continues with its other log directories
+    # a "fail" does not end the broker, but takes the log directory offline, as LogManager of 4.3.1
+    # does after an IOException
     takes_directory_offline: bool = False
     log_directory: str | None = None  # None if unknown, or for a step about all log directories
 

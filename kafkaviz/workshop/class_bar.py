@@ -54,7 +54,10 @@ def _run_part(render: Callable[[], None]) -> None:
 
 
 def rerun_outdated_page(lesson: str, track: str) -> None:
-    """Reruns a learner's page if its pickers differ from `lesson` or `track`, or no step shows."""
+    """Reruns a learner's page if it was drawn for another lesson or track, or shows no step.
+
+    For example, the glossary is not a step.
+    """
     if class_seat.is_learner() and (
         st.session_state.get(workshop.CLASS_PICKER) != lesson
         or st.session_state.get(workshop.CLASS_PICKER_TRACK) != track

@@ -39,7 +39,7 @@ MAX_SEATS = 60
 MAX_ANSWERS = 400  # per seat
 MAX_TRIES = 20  # per seat and task
 ROOM_SILENCE_S = 4 * 3600.0  # a room without activity for this time is closed
-EMPTY_SILENCE_S = 600.0  # the same for a room in which no seat is taken
+EMPTY_SILENCE_S = 600.0  # a room in which no seat is taken is closed after this time
 # if all seats are taken, a seat without activity for this time is given to the next learner
 SEAT_SILENCE_S = 900.0
 PRESENT_S = 40.0  # after this time without activity, a learner counts as absent
@@ -49,7 +49,7 @@ SOLVED = "x"  # the stored answer for a solved task; for a question it is a lett
 
 
 class ClassFull(KafkavizError):
-    """The error if there are MAX_ROOMS rooms, or MAX_SEATS active seats in a room."""
+    """Raised if no room is free (MAX_ROOMS), or no seat in a room is free (MAX_SEATS)."""
 
 
 class StuckReason(Enum):
@@ -189,7 +189,10 @@ class ClassRoom:
             return self.position
 
     def reveal(self, step: StepKey) -> None:
-        """Shows the answers of a step to all learners. Later answers to this step are ignored."""
+        """Shows the right answers of a step to all learners.
+
+        From then on, the answers that learners give to this step are ignored.
+        """
         with self._lock:
             self._note_activity()
             if step not in self._revealed_steps and len(self._revealed_steps) < MAX_ANSWERS:

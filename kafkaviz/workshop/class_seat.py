@@ -147,8 +147,8 @@ def _learner() -> Attendance | None:
 def is_revealed(step: StepKey) -> bool | None:
     """Returns whether the teacher has revealed the answers of a step.
 
-    Returns None outside a class, and for a learner at another step than the class. For None,
-    the page shows the right answer as soon as the learner has chosen.
+    Returns None outside a class. Also returns None for a learner if the class is at another step.
+    If the result is None, the page shows the right answer as soon as the reader has answered.
     """
     attendance = current()
     if attendance is None or not (attendance.is_teacher or attendance.room.position.step == step):

@@ -1,4 +1,4 @@
-"""The class of `kafkaviz app --class`: opened and announced when the server starts.
+"""Opens a class when `kafkaviz app --class` starts the server, and prints how to join it.
 
     Class KQ7R. Learners open
       http://192.168.1.20:8501/workshop?class=KQ7R

@@ -67,8 +67,8 @@ class BatchFacts:
     Attributes:
         by_producer: the MAX_PRODUCERS producers with the most bytes, the largest first.
         others: the batches of all other producers. None: no such producers.
-        other_producers: the number of these producers. A producer counts again each time that its
-            counts are merged into `others`.
+        other_producers: the number of these producers. The number may be too high: if the counts
+            of a producer were merged into `others` twice, the producer counts twice.
         control_batches: the number of control batches, which no other field counts.
         legacy_batches: batches of magic 0 and 1. If the number of records is unknown, `total` does
             not count the batch.

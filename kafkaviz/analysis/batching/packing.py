@@ -1,8 +1,9 @@
 """Packs (compresses) the records of a sample with each codec, at several batch sizes.
 
-A block is a run of neighbouring records. `pack` takes blocks from all parts of the sample until its
-time is up, and packs each block with every codec and level. The bytes are the same as from Kafka's
-classes (codec.compress_as_broker). Times are processor time on this machine.
+A block is a run of neighbouring records. `pack` takes blocks from all parts of the sample, packs
+each block with every codec and level, and stops after a given number of seconds. The packed bytes
+equal those that Kafka's classes write (codec.compress_as_broker). Times are processor time on this
+machine.
 """
 
 import time

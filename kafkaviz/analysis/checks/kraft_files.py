@@ -104,7 +104,7 @@ def check_bootstrap(
 
 @dataclass(frozen=True)
 class _CheckpointFile:
-    """A .checkpoint file of batches, and what a finding about it says."""
+    """A .checkpoint file, which consists of batches, and the texts of a finding about the file."""
 
     path: Path
     partition: str | None

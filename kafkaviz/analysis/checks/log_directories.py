@@ -62,7 +62,7 @@ class _Replica:
     number: int
     topic_id: str | None
     log_directory: LogDirectory
-    log_bytes: int  # of the segments in use
+    log_bytes: int  # of the segments that a broker would use
 
 
 class _DirectoriesCheck:

@@ -338,7 +338,8 @@ def _name_finding(file_info: FileInfo, partition: Partition, facts: PartitionFac
 def _name_consequence(name: str, bases: Collection[int]) -> Message | None:
     """Returns how a file with this name affects broker start-up (LogLoader, 4.3.1 and 4.4.0).
 
-    None: not at all. `bases` are the base offsets of the .log files in use.
+    Returns None if the file has no effect. `bases` are the base offsets of the .log files without
+    a suffix such as .deleted.
     """
     if name.endswith(".deleted"):
         return DELETED

@@ -196,10 +196,7 @@ class CheckPlan:
         )
 
     def _without_metadata(self, log: RestartLog) -> RestartLog:
-        """Returns the log.
-
-        Marks it as stray if this node is the only controller and lacks its metadata log.
-        """
+        """Returns the log, as stray if the metadata log of the only controller is missing."""
         is_sole = is_sole_voter(self.broker, self.settings.image)
         is_renamed = versions.STRAYS_RENAMED.applies_to(self.assumed_release.release)
         is_in_use = log.partition.state in ("current", "future") and bool(log.partition.topic_id)

@@ -39,7 +39,7 @@ def check(
     observer: BatchObserver[Any] | None = None,
     decoded_walk: BatchWalk | None = None,
 ) -> SegmentFindings:
-    """Returns the findings about a segment, including those about its unreadable files.
+    """Returns the findings about a segment, including findings about unreadable files.
 
     Args:
         observer: also receives all batches, as arrays of format.deep_scan.CHECKED_BATCH.

@@ -53,7 +53,7 @@ RESTART_CODES = (
     "recovery-will-delete",
     "recovery-will-rebuild",
 )
-# by the name of a checkpoint: the code if its offset is beyond the log end, and the offset's name
+# by checkpoint: the code for a checkpointed offset beyond the log end, and the name of the offset
 BEYOND_END = {
     "log_start": ("log-start-beyond-end", message("finding.log_start_offset")),
     "recovery_point": ("recovery-point-beyond-end", message("finding.recovery_point")),
@@ -210,7 +210,7 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
 
 
 def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
-    """Yields a finding with the codes that a check of this level cannot find."""
+    """If a check of this level cannot find some codes, yields a finding that lists these codes."""
     if codes := UNCHECKED_CODES[level]:
         yield finding(
             "checks-partial",

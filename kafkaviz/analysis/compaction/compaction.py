@@ -153,8 +153,8 @@ def compaction(
         now_ms: the current time in ms since 1970; by default the time of the newest .log or
             checkpoint.
         settings: the settings; by default those in the metadata log and server.properties.
-        high_watermark: the high watermark of each log; by default from the checkpoint, or else the
-            log end.
+        high_watermark: the high watermark of each log; by default from the checkpoint, or the log
+            end if the checkpoint does not have it.
         map_bytes: the size of the offset map; by default log.cleaner.dedupe.buffer.size divided
             by log.cleaner.threads.
         load_factor: the share of the map that may be filled; by default

@@ -64,7 +64,7 @@ def compare(
 
     Args:
         a: a path, or a sequence of all log directories of a broker.
-        b: the same for the other side, or a later state of the same directory.
+        b: the path or log directories of the other side, or of `a` in a later state.
         on_partition: called with the name of each partition before it is compared.
 
     Raises:
@@ -388,10 +388,10 @@ def _lost_offsets(
 def _read_epochs(
     partition: Partition, *, is_unclean: bool
 ) -> tuple[tuple[tuple[int, int], ...], bool]:
-    """Returns a replica's (epoch, start offset) pairs, and whether they are from its batches.
+    """Returns a replica's (epoch, start offset) pairs, and whether the pairs are from batches.
 
-    The batches are used if leader-epoch-checkpoint is missing or unreadable. After an unclean
-    shutdown, the epochs in the last segment are added to those in the file.
+    The replica's batches are used if leader-epoch-checkpoint is missing or unreadable. After an
+    unclean shutdown, the epochs in the last segment are added to the epochs in the file.
     """
     checkpointed = leader_epochs.checkpointed_epochs(partition)
     epochs = checkpointed or LeaderEpochs()

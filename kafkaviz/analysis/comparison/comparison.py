@@ -100,7 +100,7 @@ class Relation(StrEnum):
 
     @property
     def has_equal_records(self) -> bool:
-        """Whether both logs have the same records from the same log start."""
+        """Whether both logs start at the same offset and have the same records."""
         return self.severity <= Relation.SEGMENTS_DIFFER.severity
 
 

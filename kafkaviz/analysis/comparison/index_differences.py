@@ -165,7 +165,7 @@ def _compare(
     alone: tuple[np.ndarray, np.ndarray],
     known_intervals: tuple[int | None, int | None],
 ) -> IndexComparison:
-    """Returns the comparison without its reason and its lookups."""
+    """Returns the comparison. Its `reason` and lookups are still to be filled in."""
     kind = sides[0].kind
     intervals = None
     if kind == "index":

@@ -11,7 +11,7 @@ follower that lacks the epoch in the answer asks again (KIP-279). For example:
     the follower fetches at 180 with epoch 2: epoch 2 ends at 180; nothing is left to drop
 
 The rules are from LeaderEpochFileCache.endOffsetFor, UnifiedLog.endOffsetForEpoch and
-AbstractFetcherThread.getOffsetTruncationState of 4.0. Two real replicas on 4.4.0 did the same.
+AbstractFetcherThread.getOffsetTruncationState of 4.0. Two real replicas on 4.4.0 took these steps.
 Since 2.7 a fetch has the epoch (KIP-595). Before, the follower sent OffsetsForLeaderEpoch. The two
 protocols truncate at the same offset.
 """
@@ -126,7 +126,7 @@ class FollowerTruncation:
 
     leader_epoch: int  # of the new leader, one above every epoch on both sides
     steps: tuple[TruncationStep, ...]
-    follower_keeps_below: int | None  # its log end after the steps; None: its log was empty
+    follower_keeps_below: int | None  # the follower's log end after the steps; None: an empty log
     follower_log_start: int  # after the steps: the higher start of both logs
     follower_loses: tuple[tuple[int, int], ...] = ()  # (first, last) offsets of dropped records
 

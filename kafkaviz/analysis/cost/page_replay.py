@@ -101,7 +101,8 @@ class Replay:
     # how often each page was touched, shape (pages, columns). The columns divide the growth of the
     # index into equal parts.
     touched: np.ndarray
-    faulted: np.ndarray  # how often each page was not in memory when touched, in the same shape
+    # how often each page was touched while it was not in memory, in the shape of `touched`
+    faulted: np.ndarray
     first_faults: np.ndarray  # the first page faults, at most MAX_FAULTS, an array of FAULT
     # the .log bytes appended since each page was last touched, shape (pages,). Lookups after the
     # last append do not count.

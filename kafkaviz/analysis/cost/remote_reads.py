@@ -97,7 +97,8 @@ def remote_cost(
     Args:
         segments: all segments of the searched log.
         remote_files: the segments that are only in tiered storage, by base offset.
-        request_ms: None: the mean that this process measured for the store, or else REQUEST_MS.
+        request_ms: None: the mean that this process measured for the store. If it measured none,
+            REQUEST_MS.
         store: the store of tiered storage. None: not tiered, or the address is unknown.
     """
     views = {segment.base_offset: segment for segment in segments}
@@ -142,7 +143,7 @@ def _remote_path(view: FileView) -> RemotePath | None:
 
 
 def _stored_read(step: IndexSearch | ForwardScan, view: FileView, remote: RemotePath) -> RemoteRead:
-    """Returns the requests for a file: as measured, or else as needed with an empty cache."""
+    """Returns the requests for a file: as measured, or if not measured, as with an empty cache."""
     if measured := file_system.object_time(remote):
         return RemoteRead(
             step.base_offset, view.name, measured.requests, measured.read_bytes, measured.elapsed_ms

@@ -44,7 +44,7 @@ class SegmentTimes:
     """A segment, and whether Kafka searches it for the target.
 
     Attributes:
-        end_offset: the base offset of the next segment, or else the end offset of the log.
+        end_offset: the base offset of the next segment. For the last segment, the log end offset.
         largest_ms: the largest timestamp, by which Kafka chooses the segment.
         is_file_time: whether `largest_ms` is the .log's modification time, because there are no
             time entries.

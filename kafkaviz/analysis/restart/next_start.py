@@ -67,8 +67,8 @@ def predict_restart(
     Args:
         find_config: returns the settings of a partition's log. None: use the settings in the
             broker's files.
-        on_recovered: called for each recovered segment, with its directory, its base offset and a
-            RecoveredSegment.
+        on_recovered: called for each recovered segment, with (partition directory, base offset,
+            RecoveredSegment).
 
     Raises:
         CannotOpen: a file cannot be read.
@@ -166,10 +166,10 @@ def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
 def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = None) -> str | None:
     """Returns the path of the log directory for the metadata log; None if unknown.
 
-    server.properties has the path in metadata.log.dir, or else first in log.dirs. If no opened
-    directory has this path, the one with the same folder name is taken, because the file may be
-    from another machine. If none or several have this name, the result is the opened directory that
-    has the metadata log, or the only opened directory.
+    server.properties has the path in metadata.log.dir. If this is not set, the path is the first in
+    log.dirs. If no opened directory has this path, the directory with the folder name of the path
+    is taken, because server.properties may be from another machine. If no directory or several have
+    this name, the result is the opened directory that has the metadata log, or the only opened one.
     """
     properties = properties or {}
     directories = broker.log_directories
@@ -236,7 +236,7 @@ def has_replicas(broker: Broker) -> bool:
 def restart_log(broker: Broker, partition: Partition, config: IndexConfig) -> RestartLog:
     checkpoints = partition.checkpoints
     if partition.state not in ("current", "future"):
-        # a -delete or -stray directory has the offsets of the same partition's directory in use
+        # a -delete or -stray directory gets the offsets of the current partition of the same name
         key = partition.path.parent, partition.label
         checkpoints = broker.current_checkpoints.get(key, CheckpointOffsets())
     is_in_broker = broker.shutdown_state != "unknown"
@@ -358,7 +358,7 @@ def _replica_steps(
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
     """Yields pairs (path of a partition directory, its steps once all logs have been loaded).
 
-    - A -future replica in the directory that the cluster assigns replaces the replica in use
+    - A -future replica in the directory that the cluster assigns replaces the current replica
       (LogManager.recoverAbandonedFutureLogs, 4.3.1 and 4.4.0).
     - An assigned replica that does not exist is created without records
       (Partition.createLogInAssignedDirectoryId, 4.3.1 and 4.4.0).
@@ -448,7 +448,7 @@ def stray_reason(
 
 
 def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
-    """Returns whether this node may be the only controller, with its metadata log lost.
+    """Returns whether this node may be the only controller and may have lost the metadata log.
 
     Returns False if some partitions may be missing too. In that case, the metadata log may be in a
     log directory that was not opened.

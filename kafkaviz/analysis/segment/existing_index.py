@@ -95,7 +95,7 @@ class ExistingIndexCost:
         )
 
     def scaled(self, log_bytes: int, segments: int, first_lookups: int) -> "ExistingIndexCost":
-        """Returns the estimate for a larger log, with the same `gaps`. See `SweepParts.scaled`."""
+        """Returns the estimate for a larger log (`SweepParts.scaled`). `gaps` does not change."""
         return replace(
             self,
             parts=self.parts.scaled(log_bytes, segments, first_lookups),

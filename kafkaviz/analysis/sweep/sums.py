@@ -49,7 +49,8 @@ class HeaderCounts:
     def make_room(self, batches: int, least_batch_bytes: int | None, longest_append: int) -> None:
         """Makes each histogram long enough for the most headers that a lookup can read.
 
-        Two consecutive entries are at most as far apart as the interval plus two appends.
+        A lookup reads from one entry at most to the next entry. The distance between these entries
+        is at most the interval plus two appends.
         """
         self._longest = max(self._longest, longest_append)
         max_headers = self._intervals // (least_batch_bytes or 1) + 2 * self._longest

@@ -57,7 +57,7 @@ def judge(
     states: Mapping[int, CoordinatorState] | None,
     newest_ms: int,
 ) -> Hold:
-    """Returns whether an open transaction hangs, and when its coordinator will abort it.
+    """Returns whether an open transaction hangs, and when the coordinator will abort it.
 
     `partition` is a name, such as "payments-0". `states` are from `read_states`. `newest_ms`, the
     newest time in the opened files, counts as the present.

@@ -1,9 +1,9 @@
 """Which records a read_committed consumer gets: from one fetch, or from a whole segment.
 
-For one fetch, the broker sends bytes of one .log, up to the last stable offset, and a list of the
-transactions that were aborted in that range. The list is from the .txnindex files, whose entries
-are shown here as (producer id, first to last offset). The upper bound is the offset of the first
-.index entry after the sent bytes:
+For one fetch, the broker sends bytes of one .log, up to the last stable offset, and a list of
+aborted transactions. These overlap the range from the fetch offset to an upper bound. The upper
+bound is the offset of the first .index entry after the sent bytes. The list is from the .txnindex
+files, whose entries are shown here as (producer id, first to last offset):
 
     fetch at offset 100, 800 bytes: batches up to offset 139; upper bound 150
     (7, 80 to 95)      ended before the fetch offset

@@ -108,7 +108,7 @@ def current_interval(
 
     The interval is inferred from `bounds` if the setting is unknown. If `bounds` have no high end,
     Kafka's default is used instead. The interval is also inferred if the setting is Kafka's default
-    but outside `bounds`, because the log was probably copied without its settings. Exception: if an
+    but outside `bounds`, because the log was probably copied without the settings. Exception: if an
     append gets at most one entry, the default stays.
     """
     low = bounds.low_bytes

@@ -194,7 +194,7 @@ def estimate_gain(
 
 
 def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> Range:
-    """Returns the time in µs to read a number of headers. `headers` is (lowest, highest)."""
+    """Returns the time in µs to read `typical` headers. `headers` is (fewest, most) headers."""
     low = min(headers[0], typical)
     high = max(headers[1], typical)
     ends = [count * us for count in (low, high) for us in (header_us.low, header_us.high)]
@@ -202,10 +202,11 @@ def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> 
 
 
 def _resample(measurement: LogMeasurement, interval: int) -> tuple[int, np.ndarray]:
-    """Draws `RESAMPLES` logs from equal blocks of the measured log, the same for every interval.
+    """Draws `RESAMPLES` logs at random from equal blocks of the measured log.
 
-    Returns the number of blocks, and three numbers per drawn log, shape (3, RESAMPLES): the mean
-    headers per lookup, their 99th percentile, and the entries per byte.
+    Every interval gets the same logs. Returns the number of blocks, and three numbers per drawn
+    log, shape (3, RESAMPLES): the mean and the 99th percentile of the headers per lookup, and the
+    entries per byte.
     """
     length = max(MIN_BLOCK_BATCHES, -(-sum(map(len, measurement.sizes)) // BLOCKS))
     block_bytes = []

@@ -95,7 +95,10 @@ class LogMeasurement:
         )
 
     def replay_cost(self, interval_bytes: int) -> ExistingIndexCost:
-        """Returns the cost with replayed indexes. Raises KeyError for an interval not measured."""
+        """Returns the cost of lookups in indexes that a replay writes with this interval.
+
+        Raises KeyError if the interval was not measured.
+        """
         return ExistingIndexCost(
             self.parts.at_interval(interval_bytes),
             self.every_offset.at_interval(interval_bytes),

@@ -270,7 +270,7 @@ def describe_segment_reason(advice: SegmentSizeAdvice) -> Message:
 
 
 def describe_segment_numbers(numbers: SegmentNumbers) -> Message:
-    """Returns a message with each number that depends on segment.bytes, and its `Basis`."""
+    """Returns a message with the numbers that depend on segment.bytes, each with a `Basis`."""
     named_numbers = {
         "overshoot": numbers.overshoot_bytes,
         "active": numbers.active_bytes,

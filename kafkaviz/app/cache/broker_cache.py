@@ -161,7 +161,10 @@ def broker(directory: str | Path) -> Broker:
 
 
 def open_snapshot(directory: str | Path) -> BrokerSnapshot:
-    """Returns the current listing of a broker directory. Raises CannotOpen."""
+    """Returns the current listing of a broker directory.
+
+    Raises CannotOpen if the directory cannot be read.
+    """
     paths = tuple(map(access.resolve_typed_path, page_state.split_directories(directory)))
     for path in paths:
         archive.refresh(path)  # the fingerprint of a remote directory comes from its local mirror
@@ -290,8 +293,8 @@ def _tails(overview: BrokerOverview) -> Iterator[tuple[tuple[str, int], Tail]]:
 def clear_all() -> None:
     """Forgets the content of every directory.
 
-    Needed after a file permission has changed. File sizes and times are the same then, so a kept
-    listing looks current.
+    Needed after a file permission has changed. Such a change leaves file sizes and times as they
+    were, so a kept listing looks current.
     """
     for cached_function in (
         _open_snapshot,

@@ -101,7 +101,7 @@ def default_target(source: LookupSource, target_kind: str) -> int:
 def open_partition(
     snapshot: BrokerSnapshot, partition: Partition, open_segment: Segment
 ) -> LookupSource:
-    """Returns a topic-partition as a source of lookups. Raises KafkavizError.
+    """Returns a LookupSource for a topic-partition. Raises KafkavizError if a file is unreadable.
 
     The default target is in `open_segment`, the segment that the page shows.
     """
@@ -136,7 +136,10 @@ def open_partition(
 
 
 def open_index_only(segment: Segment) -> LookupSource:
-    """Returns an .index or .timeindex that was opened without a .log. Raises CannotOpen."""
+    """Returns a LookupSource for an .index or .timeindex that was opened without a .log.
+
+    Raises CannotOpen if a file cannot be read.
+    """
     lone_files = {OFFSET: segment.index, TIMESTAMP: segment.timeindex}
     slots_read = {OFFSET: segment.offset_slots, TIMESTAMP: segment.time_slots}
     views = {
@@ -158,9 +161,9 @@ def open_index_only(segment: Segment) -> LookupSource:
 
 
 def index_only_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)) -> LookupSource:
-    """Returns the indexes of a segment without .log as a source of lookups.
+    """Returns a LookupSource for a segment that has indexes but no .log.
 
-    `kinds` has OFFSET if the segment has an .index, and TIMESTAMP if it has a .timeindex.
+    `kinds` has OFFSET if there is an .index, and TIMESTAMP if there is a .timeindex.
     """
     segment = log.segments[0]
     first_offset, last_offset, default_offset = _index_targets(segment, OFFSET)

@@ -46,7 +46,10 @@ HASH_FUNCS: HashFuncs = {
 
 
 def read(segment: LogSegment) -> Anatomy:
-    """Reads a segment. Returns the kept result if no file has changed. Raises CannotOpen."""
+    """Reads a segment, or returns the kept result if no file has changed.
+
+    Raises CannotOpen if the .log cannot be read.
+    """
     current = replace(
         segment,
         **{
@@ -173,7 +176,10 @@ def newest_ms(snapshot: BrokerSnapshot) -> int | None:
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=HASH_FUNCS)
 def committed_fetch(snapshot: BrokerSnapshot, partition: Partition, offset: int) -> CommittedFetch:
-    """Returns one fetch of a read_committed consumer, from `offset` on. Raises KafkavizError."""
+    """Returns one fetch of a read_committed consumer, from `offset` on.
+
+    Raises KafkavizError if a file cannot be read, or if `offset` is outside the log.
+    """
     return explain_committed_fetch(partition, offset, broker=snapshot.broker)
 
 

@@ -155,7 +155,10 @@ def load_of(sizes: np.ndarray, counts: np.ndarray) -> WriteLoad:
 
 @st.cache_resource(max_entries=2, show_spinner=False, hash_funcs=HASH_FUNCS)
 def archive(workload: Workload, config: LogConfig) -> bytes:
-    """Returns the simulated log directory as a .tar.gz. Raises KafkavizError."""
+    """Returns the simulated log directory as a .tar.gz.
+
+    Raises KafkavizError for a workload that producers.streams.chunks refuses.
+    """
     plan = replace(
         simulation.plan_config(workload, config),
         chunks=lambda: _first_batches(_chunks(workload, config, payload=True)),
@@ -185,7 +188,10 @@ def _lesson_story(name: str, language: str) -> GrowthView:
 
 
 def simulated_story(workload: Workload, config: LogConfig) -> GrowthView:
-    """Returns the first STORY_APPENDS appends of a simulated log. Raises CannotLoad."""
+    """Returns the first STORY_APPENDS appends of a simulated log.
+
+    Raises CannotLoad if Kafka cannot open a log with `config`.
+    """
     return _simulated_story(workload, config, messages.language())
 
 

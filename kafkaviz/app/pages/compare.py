@@ -292,7 +292,10 @@ def _choose_page(foot: Any, count: int) -> int:
 
 
 def render_partition_table(location: Location, comparison: BrokerComparison) -> None:
-    """Draws one row per topic-partition. A click on a row shows its details above this table."""
+    """Draws a table with one row per topic-partition.
+
+    A click on a row opens the details of the topic-partition, in a section above this table.
+    """
     elements.heading(say("compare.table"), say("compare.table_below"), gap=8)
     partitions = comparison.worst_first
     heads = [say(key) for key in COLUMNS]

@@ -192,7 +192,10 @@ class RollsOnDisk:
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=HASH_FUNCS)
 def rolls_on_disk(snapshot: BrokerSnapshot, partition: Partition) -> RollsOnDisk:
-    """Returns the roll history of a topic-partition. Raises KafkavizError."""
+    """Returns the roll history of a topic-partition.
+
+    Raises KafkavizError if a file cannot be read.
+    """
     settings = log_settings.open_settings(snapshot.broker).topic_settings(partition.topic)
     config = log_config({name: setting.value for name, setting in settings.items()})
     explicit_names = [name for name, setting in settings.items() if setting.is_given]

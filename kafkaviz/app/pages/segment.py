@@ -76,7 +76,10 @@ def render_page() -> None:
 
 @st.fragment
 def _explore(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
-    """Draws what depends on the selected batch. A new selection reruns only this function."""
+    """Draws the part of the page that depends on the selected batch.
+
+    A new selection reruns only this function.
+    """
     if segment_cache.has_lost_bytes(anatomy):
         st.rerun()
     try:

@@ -49,10 +49,10 @@ def _render_measured(
     job: BatchingJob | None,
     render: Callable[[TuningContext, BatchingAnswer], None],
 ) -> None:
-    """Draws the answer for one topic: the one that can save the most bytes.
+    """Draws the answer for the topic that can save the most bytes.
 
-    If there are several topics, first draws a table of all. `job` is None for a workload, which has
-    no records.
+    If there are several topics, first draws a table of all topics. `job` is None for a workload,
+    which has no records.
     """
     if job is None:
         elements.empty("batching", say("batching.workload"), say("batching.workload_below"))

@@ -60,7 +60,10 @@ AT_ONCE_BYTES = 256 * MIB  # a log of up to this size is simulated again without
 
 
 def render_index(context: TuningContext, render_topics: Callable[[TuningContext], None]) -> None:
-    """Draws controls and curves for both settings, the advice with reasons, and other settings."""
+    """Draws everything about index.interval.bytes and segment.index.bytes.
+
+    From top to bottom: controls, curves, the advice with its reasons, topics, other settings.
+    """
     with st.container(key="kv_interval_set", horizontal=True, vertical_alignment="bottom", gap=20):
         with st.container(gap=None):
             context = replace(context, alternative_bytes=_choose_interval(context))
@@ -171,7 +174,10 @@ def _sentence(text: Message) -> str:
 
 
 def _render_interval_curve(context: TuningContext) -> None:
-    """Draws how many batch headers a lookup reads at each interval. A click chooses an interval."""
+    """Draws the curve of the batch headers that a lookup reads at each interval.
+
+    A click chooses an interval.
+    """
     view = charts.view(("curve", *context.figure_key), lambda: _interval_view(context))
     weighted = ""
     if len(context.source.cases) > 1:

@@ -297,7 +297,10 @@ def _speed(done: int, total: int, seconds: float) -> str:
 def render_fault(
     error: Exception, location: Location, finding: str, restart: Callable[[], None]
 ) -> None:
-    """Draws why a measurement has no result, and a button to start it again if it was cancelled."""
+    """Draws a notice that a measurement has no result, with the reason.
+
+    If the measurement was cancelled, also draws a button that starts it again.
+    """
     if isinstance(error, JobCancelled):
         with elements.state("stopped", "info", say("tuning.stopped"), say("tuning.stopped_below")):
             st.button(say("tuning.measure_again"), key="kv_tuning_again", on_click=restart)

@@ -82,10 +82,10 @@ def mono(text: str) -> Html:
 
 
 def label(name: str, value: str) -> Html:
-    """Returns a name and its value, for a line above a control.
+    """Returns a name and a value, for a line above a control.
 
-    For a topic setting, the broker's name of the setting follows, such as log.roll.ms. If a broker
-    has several names for it, the first is shown. A tooltip lists all.
+    If `name` is a topic setting, the setting's broker-level name follows: segment.ms log.roll.ms.
+    If there are several broker-level names, the first follows, and a tooltip lists all of them.
     """
     name_html = tag("span", escape(name))
     if about := broker_names(name):

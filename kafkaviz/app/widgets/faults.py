@@ -137,7 +137,7 @@ def not_in_broker(location: Location) -> None:
 
 
 def unread(finding: str, error: Exception, directory: str) -> None:
-    """Draws why a log could not be read, with a link to the problems of its directory."""
+    """Draws an error: a log could not be read. Links to the Health page of the log's directory."""
     with elements.state("unread", "error", finding, describe_error_sentence(error)):
         elements.page_link("Health", say("common.show_wrong"), page_state.address(directory))
 

@@ -34,7 +34,7 @@ RETRY_LABELS = {"failed": "common.try_again", "cancelled": "common.start_again"}
 
 
 def render_reading_job(job: Job[Any, ReadProgress], text: str, *, button_key: str) -> None:
-    """Draws how much of the logs a job has read, and a button that cancels the job."""
+    """Draws the progress of a job that reads logs, and a button that cancels the job."""
     progress = job.progress()
     done = units.format_bytes(progress.done_bytes)
     total = units.format_bytes(progress.total_bytes)
@@ -102,7 +102,7 @@ def render_read_partition(
 
 
 def render_failure(error: Exception, on_click: Callable[[], None]) -> None:
-    """Draws why a job has failed or was cancelled, and a button that starts it again."""
+    """Draws the error of a job that has failed or was cancelled, and a button to start it again."""
     elements.paragraph(to_sentence(failure_text(error)), above_px=8)
     st.space(8)
     st.button(say("common.start_again"), key="kv_cleaning_again", on_click=on_click)

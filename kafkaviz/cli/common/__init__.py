@@ -53,9 +53,9 @@ def join_tiered(path: Path, store: Path | None) -> Path:
 
 
 def join_tiered_paths(paths: Sequence[Path], store: Path | None) -> Sequence[Path]:
-    """Returns `paths`. If there is a store, returns one path, from `join_tiered`.
+    """Returns `paths` if `store` is None. Otherwise joins the only path with the store.
 
-    Raises CannotOpen if there is a store and more than one path.
+    Raises CannotOpen if there are a store and several paths. See `join_tiered`.
     """
     if store is None:
         return paths

@@ -188,7 +188,7 @@ class ProgressLine:
     def show(self, text: Text, plain_text: Text = "") -> None:
         """Shows `text` if stderr is a terminal. Otherwise prints `plain_text` on a line of its own.
 
-        Does not print `plain_text` if it is "" or the same as the last one printed.
+        Does not print `plain_text` if it is "", or if it equals the last printed text.
         """
         if self.is_terminal:
             sys.stderr.write(f"\r{to_one_line(text)}\x1b[K")

@@ -209,8 +209,9 @@ def _floor_positions(index: IndexEntries, offsets: np.ndarray) -> np.ndarray:
 
 
 def _floor_slot(keys: np.ndarray, target: int) -> int:
-    """Returns the slot that AbstractIndex.indexSlotRangeFor finds, even if keys are out of order.
+    """Returns the slot at which Kafka's binary search (AbstractIndex.indexSlotRangeFor) ends.
 
+    Makes the probes that Kafka makes, so that the slot is right even if keys are out of order.
     Searches either the last 1024 entries or the entries before them. Returns -1 if no slot is
     found.
     """
@@ -259,7 +260,10 @@ class _Matches:
             open_slots = self._read_from(int(positions[open_slots[0]]), open_slots)
 
     def get(self, slot: int) -> np.void | None:
-        """Returns the batch for a slot; None if not found. Raises JavaException like the tool."""
+        """Returns the batch for a slot; None if there is none.
+
+        Raises JavaException if Kafka's tool throws an exception at this slot.
+        """
         if slot in self._exceptions:
             raise self._exceptions[slot]
         return self._rows.get(slot)

@@ -153,7 +153,7 @@ def split_list(text: str) -> list[str]:
 
 
 def parse_long(text: str) -> int:
-    """Parses a number like Java's Long.parseLong. Raises JavaException where Java throws."""
+    """Parses a number as Java's Long.parseLong does. Raises JavaException if Java throws."""
     try:
         return java.parse_long(text)
     except ValueError:

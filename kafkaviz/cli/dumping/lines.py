@@ -40,7 +40,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OptionalNumber:
-    """A column of numbers. A row shows its number only where `is_shown` is True."""
+    """A column of numbers. The number of a row is shown only if `is_shown` of the row is True."""
 
     numbers: np.ndarray
     is_shown: np.ndarray

@@ -310,7 +310,7 @@ def _same_in_text(names: list[str]) -> str:
 
 
 def _render_findings(findings: list[Finding]) -> Iterator[str]:
-    """Yields findings of one code: the first in full, the others in short.
+    """Yields lines of text about the findings of one code: the first in full, the others in short.
 
     Findings that differ only in the partition share an entry.
     """

@@ -42,10 +42,10 @@ def render(comparison: BrokerComparison) -> Iterator[Text]:
 
 
 def _verdict(equal: int, total: int, problems: int, compared: str = "records") -> Message:
-    """Returns a sentence that says whether both sides are the same.
+    """Returns a sentence that says whether both sides are equal.
 
     Args:
-        equal: number of partitions that are the same on both sides, of `total`.
+        equal: the number of partitions, out of `total`, that are equal on both sides.
         problems: number of problems that prevented reading.
         compared: "records"; "batches" for catalogs, which have no records.
     """

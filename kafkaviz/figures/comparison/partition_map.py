@@ -102,7 +102,7 @@ def view(comparison: BrokerComparison, page: int = 0) -> PartitionMapView:
 
 
 def title(comparison: BrokerComparison) -> str:
-    """Names the diverged and damaged partitions, or else says how many partitions differ."""
+    """Names the diverged and damaged partitions. If there are none, says how many differ."""
     total = len(comparison.partitions)
     wrong = [item for item in comparison.worst_first if set(item.relations) & set(WRONG)]
     if wrong:

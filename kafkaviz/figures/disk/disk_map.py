@@ -253,7 +253,7 @@ def _bar(name: str, shares: Sequence[DiskShare], *, is_other: bool = False) -> D
 
 
 def group_text(group: str) -> str:
-    """Returns the name of a group: a key of `GROUPS`, or `BLOCK_ENDS`."""
+    """Returns the name to show for a group. `group` is a key of `GROUPS`, or `BLOCK_ENDS`."""
     return say(f"disk.group_{group}") if group in NAMED_GROUPS else use_text(GROUPS[group][0])
 
 

@@ -45,7 +45,8 @@ class ProbeRow(NamedTuple):
     key: str
     compare: str
     before: tuple[int, int]  # first and last slot that are still possible before the probe
-    after: tuple[int, int] | None  # the same after the probe; None if no slot is left
+    # first and last slot that are still possible after the probe; None if no slot is left
+    after: tuple[int, int] | None
     pages: tuple[int, ...]
 
 

@@ -467,7 +467,11 @@ def base_payload(stepper: StepperView, context: LookupContext, key: str) -> dict
 
 
 def _base_step(stepper: StepperView) -> LookupStep:
-    """Returns the step before the first probe. It chooses the segment, or else has no text."""
+    """Returns the step before the first probe.
+
+    If the lookup has a step that chooses the segment, returns this step. Otherwise returns a copy
+    of the first step without text and values.
+    """
     first_step = stepper.steps[0]
     if first_step.phase == "segment":
         return first_step

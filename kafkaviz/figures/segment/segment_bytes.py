@@ -54,7 +54,7 @@ PLAIN_NAME = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")  # file names that a link c
 class Pane(NamedTuple):
     """A pane that shows bytes `start` to `end` of a file or of decompressed records.
 
-    Only `data` is sent to the browser, with its spans. `data` begins at byte `first`.
+    The browser gets only `data`, which begins at byte `first`, and the spans of these bytes.
     """
 
     of: str  # what positions are counted in: "batch", "file" or "records"
@@ -89,7 +89,11 @@ DEFAULT_WINDOW = ByteWindow()
 
 
 class InitialByte(NamedTuple):
-    """The byte to show first, from the URL. None: a field of the chosen batch or slot."""
+    """The byte to show first. `byte` is from the URL.
+
+    If `byte` is None, an index shows the chosen slot first. A .log shows a header field of the
+    chosen batch first: last_offset_delta, or max_timestamp_ms if `is_by_time`.
+    """
 
     byte: int | None = None
     is_by_time: bool = False  # whether the reader pinned the batch through its time entry
@@ -124,7 +128,7 @@ def byte_address(partition: str | None, file: str, byte: int | None = None) -> d
 def file_view(
     file_info: FileInfo, file: str, window: ByteWindow = DEFAULT_WINDOW, byte: int | None = None
 ) -> BytesView:
-    """Returns the view of a whole file. Raises CannotOpen."""
+    """Returns the view of a whole file. Raises CannotOpen if the file cannot be read."""
     size_bytes = file_info.size_bytes
     first_look = max(0, min(byte or 0, size_bytes - 1))
     return BytesView(file, _read_pane(file_info, "file", (0, size_bytes), first_look, window.outer))

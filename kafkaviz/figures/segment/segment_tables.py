@@ -79,7 +79,7 @@ class TimeRow(NamedTuple):
 def find_pinned_row(
     anatomy: Anatomy, row: int, slot: int = NONE, time_slot: int = NONE
 ) -> PinnedRow:
-    """Returns the batch in `row`, with the slots of its entries in both indexes.
+    """Returns the batch in `row`, with the slot of the batch's entry in each index.
 
     If `slot` is `NONE`, the slot in the offset index is the first that exists of:
 

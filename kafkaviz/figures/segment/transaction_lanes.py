@@ -173,7 +173,7 @@ def view(
 
 
 def _end_of_log(transactions: PartitionTransactions) -> int:
-    """Returns the log end offset. If unknown: the offset after the last transaction."""
+    """Returns the log end offset. If this is unknown, returns the offset after all transactions."""
     if transactions.log_end is not None:
         return transactions.log_end
     last_offsets = (

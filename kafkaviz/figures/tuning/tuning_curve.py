@@ -235,7 +235,11 @@ COLUMNS = (
 
 
 def rows(costs_by_interval: Sequence[IntervalCost]) -> list[tuple]:
-    """Returns rows of interval, entries, bytes, headers and modelled times, unformatted."""
+    """Returns one row of unformatted numbers per interval.
+
+    A row has the interval, the entries and bytes of the indexes, the batch headers and bytes that
+    lookups read, and modelled times in µs.
+    """
     return [
         (
             cost.interval_bytes,

@@ -54,7 +54,10 @@ def headline(recommendation: Recommendation) -> str:
 
 
 def figure_headline(recommendation: Recommendation) -> str:
-    """Returns the verdict and its p99 time. May add a sentence about other intervals."""
+    """Returns the verdict and the p99 time of the recommended interval.
+
+    May add a sentence about other intervals.
+    """
     allowed_us = _p99_budget_us(recommendation)
     cost = recommendation.proposed_cost
     if recommendation.verdict == TuningVerdict.KEEP:

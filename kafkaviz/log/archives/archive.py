@@ -194,7 +194,7 @@ def display_path(path: Path) -> Path | str:
 
     - In an unpacked archive: the archive's path, then the path inside it.
     - For a file that was opened alone: its own path.
-    - In a tiered view: the path in the broker directory, or else in the store.
+    - In a tiered view: the path in the broker directory. If it is not there, the path in the store.
     - In a mirror: the remote address, as a string because a Path would drop a slash.
     """
     view = tiered_view.view_folder(path)

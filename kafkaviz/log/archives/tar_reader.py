@@ -102,7 +102,7 @@ class _MemberNotes:
 def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
     """Yields folders, and files with their content. Skips links and devices.
 
-    Raises ValueError.
+    Raises BadArchive if the archive is damaged or unsupported.
     """
     stream = TarStream(source, budget)
     global_fields = {}

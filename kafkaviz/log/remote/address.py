@@ -126,7 +126,10 @@ def mirror_path(remote: RemotePath) -> Path:
 
 
 def local_path(text: str) -> Path:
-    """Returns the mirror path of a remote address, else Path(text). Raises CannotOpen."""
+    """Returns the mirror path if `text` is a remote address, else Path(text).
+
+    Raises CannotOpen if the address cannot be used.
+    """
     remote = parse(text)
     return mirror_path(remote) if remote else Path(text)
 

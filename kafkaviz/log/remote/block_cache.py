@@ -139,7 +139,7 @@ class CachedFile(io.FileIO):
         super().__init__(descriptor, "r")
 
     def fetch(self, position: int, length: int) -> None:
-        """Fetches the missing blocks of a range. Raises CannotOpen."""
+        """Fetches the missing blocks of a range. Raises CannotOpen if a block cannot be fetched."""
         end = min(position + length, self.size_bytes)
         if position < 0 or position >= end:
             return

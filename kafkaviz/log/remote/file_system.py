@@ -133,9 +133,10 @@ def forget_objects() -> None:
 
 
 def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
-    """Lists a directory; with `is_recursive`, everything below it too. [] if nothing is there.
+    """Lists a directory. If `is_recursive`, also lists everything below the directory.
 
-    Raises CannotOpen.
+    Returns [] if nothing is there. Raises CannotOpen if the request fails, or if there are too many
+    files (ENTRIES).
     """
     file_system = _file_system(directory)
     from pyarrow.fs import FileSelector, FileType
@@ -159,7 +160,10 @@ def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
 
 
 def find(remote: RemotePath) -> Entry | None:
-    """Returns the file or directory at an address, or None. Raises CannotOpen."""
+    """Returns the file or directory at an address, or None if nothing is there.
+
+    Raises CannotOpen if the request fails.
+    """
     from pyarrow.fs import FileType
 
     file_system = _file_system(remote)
@@ -197,7 +201,10 @@ def entity_tag(remote: RemotePath, *, size_bytes: int | None = None) -> bytes | 
 def read_range(
     remote: RemotePath, position: int, length: int, *, size_bytes: int | None = None
 ) -> bytes:
-    """Reads a range with one request. `size_bytes` is the listed size. Raises CannotOpen."""
+    """Reads a range with one request. `size_bytes` is the object's size in the listing.
+
+    Raises CannotOpen if the request fails, or if the object has another size than listed.
+    """
     try:
         handle = _open_sized(remote, position, size_bytes)
         _count(reads=1)
@@ -228,7 +235,7 @@ def short_read(path: str, position: int, count: int, length: int) -> CannotOpen:
 class _Handle:
     """An open object that can be read at any position, by one thread at a time.
 
-    pyarrow (26.0) returns uninitialised memory if an object in S3 has become shorter. So `read`
+    pyarrow 26.0 returns uninitialised memory if an object in S3 has become shorter. So `read`
     first writes a mark at the end of its buffer. If the mark is still there, bytes are missing.
     """
 

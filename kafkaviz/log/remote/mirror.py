@@ -84,7 +84,10 @@ def prepare(path: Path) -> None:
 
 
 def list_names(path: Path) -> list[str]:
-    """Returns the names in the remote directory of a mirror path. Raises CannotOpen."""
+    """Returns the names in the remote directory of a mirror path.
+
+    Raises CannotOpen if the remote directory cannot be listed.
+    """
     remote = address.remote_path(path)
     if remote is None:
         return []

@@ -1,1 +1,1 @@
-"""Tiered storage: finds remote segments, and shows them like local segments."""
+"""Tiered storage: finds remote segments, and shows them as if they were local."""

@@ -471,7 +471,10 @@ def _log_bytes(segment: RemoteSegmentFiles) -> int | None:
 
 
 def _describe(stored: RemoteSegmentFiles) -> RemoteLogSegment:
-    """Returns a segment of the store as its metadata would describe it. Raises KafkavizError."""
+    """Returns the metadata that would describe a segment of the store.
+
+    Raises KafkavizError if the files of the segment do not show the offsets.
+    """
     if stored.manifest and stored.manifest.metadata:
         metadata = stored.manifest.metadata
         return RemoteLogSegment(

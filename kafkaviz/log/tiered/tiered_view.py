@@ -174,7 +174,7 @@ def view_folder(path: Path) -> Path | None:
 
 
 def own_folders(path: Path) -> tuple[Path, ...]:
-    """Returns the parent of the view that contains `path`, and the folder of its fetched files.
+    """Returns the parent folder of the view that contains `path`, and the folder of fetched files.
 
     Returns () if `path` is not in a view.
     """
@@ -226,7 +226,9 @@ def highest_remote_offset(partition_path: Path) -> int | None:
 def read_state(
     store: Path | None, local: Path | None = None, directories: Collection[str] = ()
 ) -> TieredState:
-    """Returns where the segments of each topic-partition are. Raises CannotOpen.
+    """Returns where the segments of each topic-partition are.
+
+    Raises CannotOpen if `store` is not a store of remote segments, or a directory cannot be read.
 
     Args:
         store: the store, or None to trust the metadata in the broker directory alone.

@@ -63,7 +63,7 @@ class CatalogSource:
     """A broker, with the size and time of its files when they were read."""
 
     broker: str  # name of the broker in the tables
-    path: Path  # main log directory: the one with the metadata log, or else the first one
+    path: Path  # main log directory: the one with the metadata log; if none has it, the first one
     given: Path  # the opened path: `path`, or a folder or archive that contains it
     node_id: str | None
     cluster_id: str | None

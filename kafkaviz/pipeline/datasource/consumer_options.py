@@ -93,7 +93,7 @@ TopicPartition = tuple[str, int]
 
 
 class DataLoss(KafkavizError):
-    """The error if requested records do not exist. It is only logged if failOnDataLoss is false."""
+    """Raised if requested records do not exist, unless failOnDataLoss is false."""
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def is_exact(predicate: "Filter", columns: Container[str]) -> bool:
 
     If so, Spark need not apply the filter again, and shows the filter as pushed.
 
-    `columns`: the columns whose limits the source checks for every row.
+    `columns`: the source compares these columns of every row with the limits of the query.
     """
     attribute = getattr(predicate, "attribute", ())
     value = getattr(predicate, "value", None)

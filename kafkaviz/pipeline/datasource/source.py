@@ -209,7 +209,11 @@ class KafkaSource(DataSource):
         return reader(request, caller_schema.names)
 
     def _given_options(self, schema: "StructType | None" = None) -> dict[str, str]:
-        """Returns the options of load(), or for a table the options stored in `schema`."""
+        """Returns the options that the user gave.
+
+        With load(), these are the options of load(). For a table, the options of CREATE TABLE are
+        stored in `schema`.
+        """
         values = source_schema.without_table_properties(self.options, self.has_option)
         if schema is not None and values.keys().isdisjoint(source_schema.SPARK_OPTIONS):
             return source_schema.attached_options(schema) | values

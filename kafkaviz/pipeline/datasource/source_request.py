@@ -245,9 +245,10 @@ MAX_ALTERNATIVES = 10_000  # most alternatives to which the braces of one patter
 
 
 def directories(option_values: Mapping[str, str]) -> list[str]:
-    """Returns the directories and patterns in the options path and paths.
+    """Returns the directories and patterns in option `paths` or, if it is not set, in `path`.
 
-    Raises CannotOpen if neither names one, and a BadOption if paths is not a JSON list of texts.
+    Raises CannotOpen if the options name no directory, and BadOption if `paths` is not a JSON list
+    of texts.
     """
     path = option_values.get("path")
     paths = [path] if path else []

@@ -220,8 +220,8 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
 def columns(name: str, read_options: SourceOptions) -> pa.Schema:
     """Returns the columns of a format with these options.
 
-    Raises a BadOption if the format lacks a requested column, or if option timestamps is given for
-    a format without times.
+    Raises BadOption if the format lacks a requested column. Also raises BadOption if the format has
+    no times, but option `timestamps` is given.
     """
     if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
         raise BadOption(message("option.no_timestamps", names=TIMED_FORMATS, name=name))
@@ -233,9 +233,9 @@ def columns(name: str, read_options: SourceOptions) -> pa.Schema:
 def select_columns(
     name: str, available: Sequence[pa.Field], names: Sequence[str], *, not_null: Container[str]
 ) -> pa.Schema:
-    """Returns the columns of a format that have these names, in this order. Without names: all.
+    """Returns the columns with these names, in this order. If `names` is empty, returns all.
 
-    Raises a BadOption if a name is unknown, or it occurs twice.
+    `name` is the format. Raises BadOption if a column is unknown or occurs twice.
     """
     by_name = {field.name: field for field in available}
     names = match_case(names, by_name)
@@ -316,7 +316,7 @@ def _build_range(option: str, text: str, first: int | None, last: int | None) ->
 
 
 def parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
-    """Returns `text`. Raises a BadOption unless `words` contains it."""
+    """Returns `text`. Raises BadOption if `text` is not in `words`."""
     if text not in words:
         raise BadOption(message("option.no_choice", option=option, words=words, value=text))
     return text

@@ -229,8 +229,8 @@ def _problems_of_gap(partition: Partition, gap: RemoteGap, last_offset: float) -
     """Returns a problem if an unreadable remote segment may hide a marker that is needed.
 
     A marker is needed if a transaction with an offset up to `last_offset` is open where the segment
-    begins. A producer snapshot at this offset shows the open transactions. If the snapshot is
-    missing or unreadable, the result is empty.
+    begins. The producer snapshot at the segment's first offset shows the open transactions. If this
+    snapshot is missing or unreadable, the result is empty.
     """
     if gap.first_offset not in partition.snapshots:
         return []

@@ -14,7 +14,7 @@ from kafkaviz.pipeline.ingest import stored_checks
 
 @dataclass(frozen=True)
 class LogStartup:
-    """A log that the next broker start-up loads, and what the result of loading depends on."""
+    """A log that the next broker start-up loads, and everything that decides how loading ends."""
 
     number: int  # number of the log, among all logs that a run loads
     broker: str

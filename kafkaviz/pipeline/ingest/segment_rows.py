@@ -39,7 +39,7 @@ Live = list[tuple[InventoryEntry, SegmentStatistics]]
 class SegmentBytes:
     """Finds the segment.bytes that applied to a partition's segments.
 
-    This is the configured value, or else the value inferred from rolls, or else the release's
+    This is the first known of: the configured value, the value inferred from rolls, the release's
     default.
     """
 
@@ -56,8 +56,8 @@ class SegmentBytes:
     ) -> None:
         """Infers segment.bytes from a partition's rolls, and keeps the value if there is one.
 
-        `owner` is broker, topic and partition. `facts` are about the segments in use, and `reasons`
-        say why Kafka rolled each of them.
+        `owner` is broker, topic and partition. `facts` are about the segments that a broker
+        would use, and `reasons` say why Kafka rolled each of these segments.
         """
         broker, topic, partition = owner
         limit = inferred_limits(facts, reasons).get(SEGMENT_BYTES)

@@ -103,7 +103,7 @@ class ContextRunner:
 
 
 class ConnectRunner:
-    """Runs tasks as queries of a Spark Connect session, with one row per task.
+    """Runs tasks in queries of a Spark Connect session. A query has one input row per task.
 
     The server's workers must have kafkaviz and see the same paths.
     """

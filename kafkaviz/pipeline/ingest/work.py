@@ -11,9 +11,9 @@ from kafkaviz.pipeline.ingest.stored_rows import NO_SEGMENTS, StoredRows, Unchan
 from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry, PartitionEntries
 from kafkaviz.pipeline.read.tasks import SegmentTask
 
-# The states of a segment. UNCHANGED: the old catalog has its rows and findings. READ: this run
-# reads it. RESUMED: a killed run has read it. *_FOR_CHECKS: the same, but only for findings,
-# because the old catalog has the rows.
+# The states of a segment. UNCHANGED: the old catalog has the rows and findings of the segment.
+# READ: this run reads the segment. RESUMED: a killed run has read the segment. *_FOR_CHECKS: the
+# segment is read only for findings, because the old catalog has the rows.
 UNCHANGED, READ, READ_FOR_CHECKS, RESUMED, RESUMED_FOR_CHECKS = range(5)
 TO_READ = (READ, READ_FOR_CHECKS)
 

@@ -148,7 +148,7 @@ def _refuse_unknown(master: str | None) -> None:
 
 
 def submitted_master(environ: Mapping[str, str]) -> str:
-    """Returns the master given to spark-submit or in PYSPARK_SUBMIT_ARGS, or else "local[*]"."""
+    """Returns the master given to spark-submit or in PYSPARK_SUBMIT_ARGS; by default "local[*]"."""
     if GATEWAY_PORT in environ:
         return _submitted_settings().get("spark.master", "local[*]")
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)

@@ -99,8 +99,8 @@ class Worker:
     def ask(self, request: Mapping) -> tuple[dict, bytes]:
         """Sends a request to the process. Returns the values of the reply, and an Arrow stream.
 
-        Raises WorkerLost if the process has ended, or was killed because its reply was truncated or
-        too large.
+        Raises WorkerLost if the process has ended. If a reply is truncated or too large, kills the
+        process and raises WorkerLost.
         """
         try:
             self._input.write(json.dumps(request).encode() + b"\n")

@@ -444,7 +444,11 @@ class _Cleaner:
         return is_known & np.where(last["last_offset"] >= 0, is_last_data, is_last_marker)
 
     def _must_stay_empty(self, batches: np.ndarray) -> np.ndarray:
-        """Returns, per batch, whether it stays even without records, to keep its last offset."""
+        """Returns, per batch, whether the batch stays even if the cleaner removes all its records.
+
+        Only the batch that ends at the high watermark stays. In older releases, it is the batch
+        that ends at the end of the cleaned range, or no batch.
+        """
         next_offsets = batches["last_offset"] + 1
         if versions.EMPTY_BATCH_AT_WATERMARK.applies_to(self._release):
             return next_offsets == self._range.high_watermark

@@ -127,8 +127,8 @@ def new_files(
 ) -> Generator[StagingFolder]:
     """Yields a folder to fill, and then moves its files into `out`.
 
-    After an error, no file and no new folder is left. Raises CannotOpen like `resolve_output`, or
-    if `out` already has one of the new names.
+    After an error, no file and no new folder is left. Raises CannotOpen if `resolve_output` does,
+    or if `out` already has one of the new names.
 
     `replacing_same`: a new file may replace an identical file, but `out` must have no other Kafka
     files.

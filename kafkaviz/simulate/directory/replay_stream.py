@@ -29,7 +29,7 @@ PIECE_BYTES = 8 << 20
 def chunks(
     log: StoredLog, behaviour: ReleaseBehaviour, *, payload: bool = True
 ) -> Iterator[AppendChunk]:
-    """Yields the batches of all .log files in use, in order, with their bytes if `payload`.
+    """Yields the batches of a log in order, with the bytes of the batches if `payload` is set.
 
     Leaves out the rest of a segment after its last readable batch, as Kafka does; see
     `find_unread`. Checksums are not checked.
@@ -97,7 +97,7 @@ def start_offset(log: StoredLog) -> int:
 
 
 def _logs(log: StoredLog) -> list[FileView]:
-    """Returns the .log files in use, by name."""
+    """Returns the .log files without a suffix such as .deleted, sorted by name."""
     logs = [
         file
         for file in log.files

@@ -1,4 +1,4 @@
-"""Writes a log from beginning to end: the plan of settings and appends, its run, and the result.
+"""Simulates a whole log: a Run carries out a SimulationPlan and returns the files (Simulated).
 
     simulate("orders", {"index.interval.bytes": 1024}).segments[0].roll_reason.numbers()
     "1 048 300 + 520 > 1 048 576 B"
@@ -88,7 +88,8 @@ class Simulated:
     def write(self, folder: Path | str) -> Path:
         """Writes the broker directory into a folder, new or not, and returns the folder's path.
 
-        Raises CannotOpen if `folder` may belong to a broker, or already contains one of the files.
+        Raises CannotOpen if a broker may use `folder`, or if `folder` already contains one of the
+        files.
         """
         with new_files(Path(folder)) as staging:
             write(self.files, staging.path)

@@ -66,7 +66,7 @@ def table(spread: Spread) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def rank_table(count: int, exponent: float) -> np.ndarray:
-    """Returns a table like `table`, for ranks from 1 to `count` by Zipf's law.
+    """Returns a table of ranks from 1 to `count` by Zipf's law, in the form that `table` describes.
 
     Rank r has about the weight 1 / r^exponent. Exponent 0 makes all ranks equally likely.
     """

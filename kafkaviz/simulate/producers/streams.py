@@ -163,9 +163,11 @@ def _fill(
     *,
     write: bool,
 ) -> tuple[int, int, bool, np.ndarray]:
-    """Fills `rows` and `data` with batches. Copies `data` to a larger array if an append needs it.
+    """Fills `rows` with batches and, if `write` is set, `data` with the bytes of these batches.
 
-    Returns (number of rows, number of bytes, whether the phase is over, `data` or its copy).
+    If a complete append does not fit into `data`, copies `data` to a larger array.
+
+    Returns (number of rows, number of bytes, whether the phase is over, `data` or the larger copy).
     """
     filled_count = 0
     used_bytes = 0

@@ -47,7 +47,7 @@ class RebuiltSegment:
 
 
 class RebuildRefusal(Exception):
-    """The error for a .log whose recovery fails: Kafka's exception, and its effect on start-up."""
+    """Raised if Kafka cannot recover a .log. `consequence` says what start-up does then."""
 
     def __init__(self, file: str, exception: BrokerException, consequence: Message) -> None:
         super().__init__(f"{file}: {exception}; {consequence}")
@@ -118,7 +118,10 @@ def _open_at(directory: LoadedDirectory, base: int) -> dict[int, int]:
 def _describe_consequence(
     directory: LoadedDirectory, base: int, exception: BrokerException
 ) -> Message:
-    """Returns what start-up does after an exception. Splits the segment if start-up does."""
+    """Returns what start-up does after an exception in the segment `base`.
+
+    If start-up would split the segment, also splits the segment in `directory`.
+    """
     if exception.class_name == recovery.OFFSET_OVERFLOW:
         try:
             base_offsets = split(directory, base)

@@ -45,7 +45,7 @@ ROUNDS = 1000
 
 
 class Overflow(Exception):
-    """The error for a segment that must be split: it has offsets too far from its base offset."""
+    """Raised if a segment has offsets too far from the base offset. Start-up must then split it."""
 
     def __init__(self, base: int) -> None:
         super().__init__(base)

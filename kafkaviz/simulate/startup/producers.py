@@ -21,7 +21,7 @@ Replay = Callable[[int, int, OpenTransactions, int | None], None]
 
 
 class UnwritableSnapshot(Exception):
-    """The error if a folder has the name of a snapshot that must be written."""
+    """Raised if a snapshot must be written, but a folder has the snapshot's name."""
 
     def __init__(self, offset: int) -> None:
         super().__init__(offset)
@@ -77,7 +77,8 @@ class ProducerState:
     def has_unstable_offset(self) -> bool:
         """Whether the loaded log has a first unstable offset (ProducerStateManager of 4.3.1).
 
-        True if a transaction is open, or if a replayed batch ended a transaction.
+        True if a transaction is open, or if a replayed batch ended a transaction. Kafka counts an
+        ended transaction as unstable until the high watermark is above the transaction.
         """
         return bool(self.transactions.begins) or self.transactions.has_ended_any
 

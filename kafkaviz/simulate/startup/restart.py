@@ -150,7 +150,7 @@ def _end_in_offline(
 ) -> Iterator[StartupStep]:
     """Yields the steps that end the broker because a log directory has just gone offline.
 
-    LogManager (4.3.1, 4.4.0) still loads the other logs of that directory. If one of these logs
+    LogManager of 4.3.1 and 4.4.0 still loads the other logs of that directory. If one of these logs
     has a first unstable offset or becomes stray, UnifiedLog must read or rename it. UnifiedLog
     then throws a KafkaStorageException that LogManager does not catch.
 

@@ -64,8 +64,8 @@ class ProducerTable:
     def take(self, batches: np.ndarray, read: ReadInto | None) -> None:
         """Updates the producers from the next batches, rows of BATCH or appends.INCOMING.
 
-        Without `read`, a marker's kind (commit or abort) is taken from its row, and coordinator
-        epochs stay unknown.
+        If `read` is None, the kind of a marker (commit or abort) is taken from the row, and
+        coordinator epochs stay unknown.
         """
         relevant_rows = bounding_rows(batches).tolist()
         for place, row_number in enumerate(relevant_rows):

@@ -67,7 +67,7 @@ def roll_reason(
     relative_offset: int,
     incoming_bytes: int,
 ) -> RollReason:
-    """Returns the reason of a roll. `number` is the result of should_roll, which must not be 0.
+    """Returns the reason of a roll. `number` is what should_roll returned; it must not be 0.
 
     `state` and `limit` are rows of append_loop.STATE and append_loop.LIMITS. `relative_offset` is
     the append's last offset minus the base offset.

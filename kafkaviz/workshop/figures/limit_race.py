@@ -74,7 +74,7 @@ class RaceLine:
     name: str
     limit_text: str
     roll_text: str  # the amount that counts toward the limit, at the roll
-    early_text: str  # the same amount at `LimitRaceView.early_ms`
+    early_text: str  # the amount that counts toward the limit, at `LimitRaceView.early_ms`
     points: np.ndarray  # (n, 2): ms since the segment's first append, share of the limit (0 to 1)
     share_at_roll: float
     # when the segment would reach the limit if no other limit rolled it; None: after the figure
@@ -318,7 +318,10 @@ def _text_colour(cause: RollCause, colours: Mapping[str, str]) -> str:
 
 
 def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
-    """Returns a label per line, where the line reaches its limit or else at its right end."""
+    """Returns one label per line.
+
+    If a line reaches the limit, the label is there, otherwise at the right end of the line.
+    """
     reached = {}  # by cause: where the line reaches its limit, and the text
     for line in race_view.lines:
         if line.reached_ms is not None:

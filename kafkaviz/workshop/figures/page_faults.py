@@ -160,7 +160,10 @@ def _lookup_heatmap(image: PageFaultsView, colour: str) -> go.Heatmap:
 def _cell_heatmap(
     image: PageFaultsView, cells: np.ndarray, colour: str, hover: str, **style: Any
 ) -> go.Heatmap:
-    """Returns a heatmap of the cells. A row is centred at the mean of its page numbers."""
+    """Returns a heatmap of the cells.
+
+    A row stands for several pages. The row is centred at the mean of the numbers of these pages.
+    """
     column_entries = image.entries / max(cells.shape[1], 1)
     return go.Heatmap(
         z=cells,

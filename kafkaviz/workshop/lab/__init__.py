@@ -81,7 +81,10 @@ class LogCopy:
         return replace(self, log=replace(self.log, files=tuple(files.values()), **changes))
 
     def after_kill(self) -> "LogCopy":
-        """Returns the copy after an unclean shutdown, with the segment not flushed."""
+        """Returns the copy in its state after a kill of the broker.
+
+        The recovery point is the segment's base offset, so the segment counts as not flushed.
+        """
         return replace(self, is_clean=False, log=replace(self.log, recovery_point=self.segment))
 
 

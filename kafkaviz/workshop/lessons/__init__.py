@@ -6,7 +6,8 @@ explains how to write a lesson. New and changed files are used at the next rerun
     grammar.py    the parts of a lesson: steps, and the kinds of blocks with their keys
     ../figures/   the figures
     tasks.py      the computed answers of exercises
-    exercise.py   the exercise in which the reader writes a rule for the ceiling
+    exercise.py   the exercise in which the reader writes a rule: how a search finds the ceiling,
+                  the first entry at or above the target
     __main__.py   checks lesson files
 """
 
@@ -80,9 +81,9 @@ def _read(path: Path, mtime_ns: int, size_bytes: int) -> tuple[Lesson | None, li
 def lessons(language: str) -> tuple[list[Lesson], list[LessonFault]]:
     """Returns all lessons in order, and the faults of invalid files.
 
-    A lesson without a file in `language` is returned in English, or else in another language. If
-    two folders have a file of the same name, the last folder's file is used. So a teacher can
-    replace a lesson.
+    A lesson without a file in `language` is returned in English. Without an English file, it is
+    returned in another language. If two folders have a file of the same name, the last folder's
+    file is used. So a teacher can replace a lesson.
     """
     by_name: dict[str, dict[str, Lesson]] = {}
     faults: list[LessonFault] = []

@@ -85,7 +85,11 @@ class CeilingRule:
 
 
 def read(text: str) -> CeilingRule | None:
-    """Parses a rule. Returns None if the text contains anything but CONDITIONS and ANSWERS."""
+    """Parses a CeilingRule, such as "if slot = -1 then none else slot".
+
+    Returns None if the text contains other parts than CONDITIONS and ANSWERS, or more than
+    MAX_BRANCHES conditions.
+    """
     branches = tuple(BRANCH.findall(text))
     rule = CeilingRule(branches, text.rpartition(" else ")[2])
     are_pieces = rule.otherwise in ANSWERS and all(
