@@ -305,7 +305,7 @@ def log_files(partition: Partition) -> list[FileInfo]:
     ]
 
 
-class ReplicaDirectory(NamedTuple):
+class _ReplicaDirectory(NamedTuple):
     """Where a replica is.
 
     A Partition also has its segments, and those of all partitions may not fit into memory.
@@ -369,13 +369,13 @@ def _replica_steps(
     if broker.node_number is None or not is_known:
         return
     paths = {directory.directory_id: directory.text for directory in broker.log_directories}
-    current: dict[tuple[str, int], ReplicaDirectory] = {}
-    future: dict[tuple[str, int], ReplicaDirectory] = {}
+    current: dict[tuple[str, int], _ReplicaDirectory] = {}
+    future: dict[tuple[str, int], _ReplicaDirectory] = {}
     for partition in broker.partitions:
         replicas = {"current": current, "future": future}.get(partition.state)
         if replicas is not None and stray_reason(broker, partition, image, release) is None:
             log_directory = broker.directory_of(partition)
-            place = ReplicaDirectory(log_directory, partition.directory)
+            place = _ReplicaDirectory(log_directory, partition.directory)
             replicas[partition.topic, partition.partition] = place
     for topic, topic_id in sorted(image.topic_ids.items()):
         for number in sorted(image.replicas.get(topic_id, {})):
@@ -393,7 +393,7 @@ def _replica_steps(
 
 
 def _promotion_steps(
-    topic_partition: str, successor: ReplicaDirectory, replica: ReplicaDirectory | None
+    topic_partition: str, successor: _ReplicaDirectory, replica: _ReplicaDirectory | None
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
     path = successor.log_directory.text
     why = message("start.becomes_current", name=topic_partition)
