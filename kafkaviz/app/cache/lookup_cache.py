@@ -80,7 +80,7 @@ def choose_targets(source: LookupSource, target_kind: str, warm_entries: int) ->
     """Returns lookup targets that show how the warm section (the end of an index) works.
 
     `warm_entries` is the number of entries in the warm section. KAFKAS_WARM stands for Kafka's
-    size: as many entries as fit into 8 KiB.
+    size: the entries that fit into 8 KiB.
     """
     return source.warm_targets(target_kind, warm_entries)
 

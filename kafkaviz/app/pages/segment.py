@@ -328,7 +328,7 @@ def render_facts(column: DeltaGenerator, groups: FactGroups) -> None:
 
 
 def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
-    """Draws the bytes of the chosen file. Of the .log, draws only the selected batch."""
+    """Draws the bytes of the chosen file. If it is the .log, draws only the selected batch."""
     segment_files = segment_bytes.find_files(anatomy.segment)
     name, file_info, legend = _render_file_choice(location, segment_files)
     if name not in segment_files:
