@@ -96,7 +96,7 @@ def test_a_start_that_does_what_every_start_may_changes_nothing():
     epochs = step("rebuild", "leader-epochs", "a-0/leader-epoch-checkpoint", segment=None)
     usual = (
         "delete one directory of deleted topics, delete one file that ends in .deleted, write or "
-        "delete one snapshot and rewrite one leader-epoch-checkpoint file"
+        "delete one producer snapshot and rewrite one leader-epoch-checkpoint file"
     )
     text = startup_text.describe(forecast(SNAPSHOT, epochs, DELETIONS[1], TOPIC))
     assert text == f"do only what every start does: {usual}"

@@ -213,7 +213,7 @@ def test_budgets_change_the_answer():
     assert_titles(text)
     text = page_html(page(tp="payments-0", storage="hdd", reads="3.9.0"))
     assert "(measured on one machine)" in text
-    assert "from hdd on average" in text
+    assert "of the .log from hdd" in text
     assert "Up to 4 dead maps, which rolls leave" in text
 
 

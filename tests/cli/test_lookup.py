@@ -180,7 +180,7 @@ def test_a_wrong_unit_is_reported(clean, capsys):
         (f"orders-0/{0:020}.index", ["--timestamp", "1"], "is searched for an offset"),
         ("orders-0", ["--offset", "1", "--kafka-version", "new"], "is not a version of Kafka"),
         # the name as typed, not the number that Kafka sends for it
-        ("orders-0", ["--timestamp=max", "--kafka-version=2.8"], 'answers "max" from 3.0 on'),
+        ("orders-0", ["--timestamp=max", "--kafka-version=2.8"], 'answers "max" only from 3.0 on'),
     ],
 )
 def test_wrong_input_is_one_line(clean, path, arguments, words):

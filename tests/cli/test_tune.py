@@ -109,7 +109,7 @@ def test_what_fifty_microseconds_allow_is_recommended(clean):
     """With the usual budget 2048 would gain some 19 µs, and costs half a per cent of the log."""
     answer = tuned(clean / "heartbeat-0")["recommendation"]
     assert (answer["verdict"], answer["value"], answer["considered"]) == ("keep", 4096, 2048)
-    less = "with 2048 the p99 lookup takes 19 µs (10 to 42 µs) less"
+    less = "with 2048, the p99 lookup takes 19 µs (10 to 42 µs) less"
     assert answer["because"][-1].startswith(less)
 
 

@@ -178,7 +178,7 @@ def test_the_verdict_on_batches_begins_with_today():
     assert verdict.lines == ("linger.ms=20", "batch.size=16384")
     assert verdict.price[0] == ("Batches in the whole log", f"1{T}000", "100 – 200")
     assert verdict.known.startswith(
-        f"Sampled: 1{T}200 records in 195 KiB of 391 KiB, from 4 places."
+        f"1{T}200 records were sampled: 195 KiB of 391 KiB, from 4 places."
     )
     kept = replace(BATCH_ADVICE, verdict=KEEP, settings=(), saving=NO_SAVING)
     verdict = batching_view.batch_verdict(replace(ANSWER, batches=kept))

@@ -324,7 +324,7 @@ def test_every_step_has_its_reason():
     )
     assert words[2] == f"1{T}000 B since the last entry, not above 4{T}096: no entry"
     assert (
-        f"the offset index gets offset 59 at byte 5{T}000, the time index 22:13:20.600 at offset 59"
+        f"the offset index gets offset 59 at byte 5{T}000, and the time index gets 22:13:20.600 at offset 59"
     ) in words[6]
     assert words[16].endswith(
         "The newest timestamp equals the last time entry's: maybeAppend writes no time entry"

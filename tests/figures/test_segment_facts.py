@@ -132,7 +132,7 @@ def test_an_unknown_reason():
     """A dash with the reason."""
     table = arrays.batches([100] * 2)
     fact = rows(arrays.anatomy(table, None, None))[".log"]["Rolled by"]
-    assert fact.value == "–" and "no setting explains it" in fact.hover
+    assert fact.value == "–" and "no setting explains the roll" in fact.hover
     assert (
         rows(arrays.anatomy(table, None, None, state="deleted"))[".log"]["State"].value == "deleted"
     )

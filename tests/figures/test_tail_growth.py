@@ -58,7 +58,7 @@ def test_waits_of_different_lookups_are_said_to_be_so():
 
 def test_the_model_is_called_one():
     assert "The waits are modelled" in VIEW.note
-    assert "once 1 MB of this log" in VIEW.note and "every 4\u202f608 B" in VIEW.note
+    assert "while 1 MB of this log" in VIEW.note and "every 4\u202f608 B" in VIEW.note
 
 
 def test_the_picture_in_words():

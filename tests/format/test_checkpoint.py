@@ -326,7 +326,7 @@ def test_lines_after_a_fault_are_not_made(parse, data):
 def test_a_checkpoint_of_too_many_lines_is_not_read(parse, line, limit, is_counted_ahead):
     count = limit + (100 if is_counted_ahead else 1)
     heading = b"0\n%d\n" % count
-    with pytest.raises(CannotOpen, match=f"more than the {limit} lines") as raised:
+    with pytest.raises(CannotOpen, match=f"more than {limit} lines") as raised:
         parse(heading + line * count)
     assert raised.value.kind == "large"
     with pytest.raises(CorruptBytes, match="Malformed line"):

@@ -208,10 +208,10 @@ def test_a_batch_of_a_size_alone_takes_as_many_records_as_go_in():
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_shows_its_story_in_two_sentences(name):
+def test_a_preset_shows_its_story_in_at_most_three_sentences(name):
     workload = preset(name)
     assert workload.title
-    assert len(re.findall(r"[.](?= [A-Z]|$)", workload.story)) == 2
+    assert len(re.findall(r"[.](?= [A-Z]|$)", workload.story)) in (2, 3)
     assert load(to_toml(workload)) == workload
     assert load(preset_text(name)) == workload
 
