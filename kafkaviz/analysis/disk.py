@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names, offset_index, time_index
 from kafkaviz.log import file
@@ -22,6 +21,9 @@ from kafkaviz.log.broker import Broker, LogDirectory
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
+
+if TYPE_CHECKING:  # the worker of queries imports this module, and must not wait for the checks
+    from kafkaviz.analysis.checks.summary import CheckSummary
 
 
 class Use(StrEnum):
@@ -203,7 +205,7 @@ def _share(
 
 
 def with_summaries(
-    share: DiskShare, partition: Partition, summaries: Iterable[CheckSummary]
+    share: DiskShare, partition: Partition, summaries: Iterable["CheckSummary"]
 ) -> DiskShare:
     """Divides the UNREAD bytes of a partition's .log files and indexes into their uses.
 
@@ -269,7 +271,7 @@ def _totals_object(shares: Sequence[DiskShare]) -> dict:
     }
 
 
-def _divide_segment(summary: CheckSummary) -> Counter[Use]:
+def _divide_segment(summary: "CheckSummary") -> Counter[Use]:
     segment = summary.segment
     uses: Counter[Use] = Counter()
     if not summary.read_fault:
@@ -296,7 +298,7 @@ def _divide_segment(summary: CheckSummary) -> Counter[Use]:
     return uses
 
 
-def _aborted_earlier(summary: CheckSummary, open_bytes: dict[int, int]) -> int:
+def _aborted_earlier(summary: "CheckSummary", open_bytes: dict[int, int]) -> int:
     """Returns how many bytes of earlier segments are in transactions that this segment aborts.
 
     Updates `open_bytes`: producer id -> bytes of its open transaction.
