@@ -235,9 +235,9 @@ def test_budgets(clean):
         (["--budget=p98=1us"], "'p98' is not a budget; the budgets are p99, index"),
         (
             ["--budget=p99=fast"],
-            "'fast' is not an amount of p99; give one such as 50us, or the word",
+            "'fast' is not an amount of p99; give an amount such as 50us, or none",
         ),
-        (["--budget=index=3"], "'3' is not an amount of index; give one such as 1%, or the word"),
+        (["--budget=index=3"], "'3' is not an amount of index; give an amount such as 1%, or none"),
         (["--seconds", "-1"], "'-1' is not a number of seconds from 0 to 3600"),
         (["--fetches", "9"], "unrecognized arguments: --fetches 9"),
         (["--set", "no.such.setting=1"], "no.such.setting"),

@@ -104,7 +104,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
             [],
             "error",
             "This broker will not start: the offset index of a-0 cannot be rebuilt",
-            "The index is full. Kafka says: E: full (size = 84). The whole broker stops with it: its "
+            "The index is full. Kafka says: E: full (size = 84). The whole broker stops: its "
             "one other log is not served either.",
         ),
     ],
