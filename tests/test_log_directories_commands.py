@@ -139,7 +139,7 @@ def test_a_single_log_is_read_by_its_directory(disks, tmp_path, capsys, name, in
     assert main(["rebuild", str(log), "--out", str(tmp_path / "out")]) == 0
     words = capsys.readouterr()
     text = " ".join((words.out + words.err).split())
-    assert "as Kafka 4.4.0 would" in text
+    assert "as Kafka 4.4.0 does it" in text
     assert f"index.interval.bytes = {interval or 4096} (" in text
     assert ("Kafka's default is assumed" in text) == (interval is None)
 

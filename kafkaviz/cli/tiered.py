@@ -87,7 +87,7 @@ Exit status: 0 no segment is lost, 1 at least one is, 2 wrong usage or a store t
 
 Unknown values are null. Some of the others:
   doubled_segments      the first offsets of the segments that are deleted too if the pass comes
-                        before a new leader knows which offsets are copied (KAFKA-20732, until
+                        before a new leader knows which offsets are copied (KAFKA-20732, up to
                         4.3.1)
   kept_segments         past local retention, and still here only because they are not uploaded
                         (KAFKA-19952)

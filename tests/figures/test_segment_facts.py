@@ -40,14 +40,14 @@ def test_a_closed_segment(clean):
         "Rolled by": "size (inferred)",
     }
     assert fact_texts(facts[".index"]) == {
-        "Entries": "209 = 1 672 B, all used",
+        "Entries": "209 = 1 672 B, the whole file",
         "Gap, median": "4 906 B",
         "Gap, min – p99": "4 104 – 6 438 B",
         "Interval when written": "4 095 – 4 103 B",
         "Never indexed": "697 batches, 77 %",
     }
     assert fact_texts(facts[".timeindex"]) == {
-        "Entries": "206 = 2 472 B, all used",
+        "Entries": "206 = 2 472 B, the whole file",
         "Index entries without a time": "3 no newer record",
         "Written at the roll": "0",
     }
@@ -119,7 +119,7 @@ def test_time_entries_without_an_index():
     table = arrays.batches([100] * 9)
     entries, times = arrays.indexed(table, 400)
     assert fact_texts(rows(arrays.anatomy(table, None, times))[".timeindex"]) == {
-        "Entries": "2 = 24 B, all used",
+        "Entries": "2 = 24 B, the whole file",
         "Without an index entry": "2",
     }
     assert (
@@ -165,7 +165,7 @@ def test_segments_of_days_show_the_day():
 def test_large_files_have_larger_units():
     entries = arrays.offset_entries([(row, row * 5000) for row in range(1, 200_001)])
     facts = fact_texts(rows(arrays.anatomy(arrays.batches([100]), entries, None))[".index"])
-    assert facts["Entries"] == "200 000 = 1.53 MiB, all used"
+    assert facts["Entries"] == "200 000 = 1.53 MiB, the whole file"
     assert facts["Leads astray"] == "200 000 slots"
 
 

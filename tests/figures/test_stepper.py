@@ -105,7 +105,7 @@ def test_the_article_by_time():
     phases = ["segment", *["time"] * 4, *["offset"] * 3, *["log"] * 2, "record"]
     assert [phase for phase, _ in steps] == phases
     assert steps[0][1] == (
-        "The only segment has records up to 2023-11-14 22:13:24.100, which is late enough."
+        "The only segment reaches 2023-11-14 22:13:24.100, which is late enough."
     )
     assert steps[4][1].startswith(
         "Slot 2 is the last time entry not after the target: 22:13:22.600 → offset 22."

@@ -56,7 +56,7 @@ def test_the_image_with_a_warm_section():
         view.title == "No fault: the search reads three pages at most, always the newest"
         and not len(view.dots)
     )
-    assert [note.text for note in view.notes] == ["older pages are no longer touched"]
+    assert [note.text for note in view.notes] == ["older pages are no longer read"]
     assert len(page_faults.figure(view, "light").data) == 1
 
 
