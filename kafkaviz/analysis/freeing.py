@@ -244,7 +244,7 @@ def _is_certain(
     - A file sets cleanup.policy, or server.properties was read and does not set it.
     - If the limit is retention.ms: the age comes from the newest record's timestamp (not from the
       file's time), and this machine's clock says that the record is too old.
-    - The topic is not tiered. Otherwise a segment that is not uploaded yet would be lost.
+    - The topic is not tiered. Kafka keeps the segments of a tiered topic until they are uploaded.
     """
     if segment.state == "log-start":
         return True

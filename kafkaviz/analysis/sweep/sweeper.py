@@ -262,9 +262,9 @@ def sweep(
         targets: the offsets to look up, "base_offset" or "every_offset".
         by_base_offset: whether a scan reads one more header if the target is inside a batch, as
             Kafka 4.1 and later do.
-        append_bytes: the most bytes of an append, if each append gets at most one entry, as on
-            followers and in compaction before Kafka 3.9.1, and in 4.0.0 (KAFKA-806). None: each
-            batch may get an entry.
+        append_bytes: None: each batch may get an entry. A number: each append gets at most one
+            entry, and has at most this many bytes. Before Kafka 3.9.1, and in 4.0.0, followers and
+            compaction wrote so (KAFKA-806).
     """
     return parts(
         batches,

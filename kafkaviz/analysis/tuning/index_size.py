@@ -120,10 +120,10 @@ def log_round(
 
 
 def log_rounds(source: TuningSource) -> tuple[LogRound, ...]:
-    """Returns a `LogRound` for each log with a batch.
+    """Returns the batches of each log that has a batch, as a `LogRound`.
 
-    If only parts of the logs were measured, all rounds together have about as many bytes as these
-    parts.
+    If only parts of the logs were measured, the `LogRound`s together have about as many bytes as
+    these parts.
     """
     logs = source.total.logs or ()
     sample = source.total.sample

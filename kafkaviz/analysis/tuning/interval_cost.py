@@ -154,13 +154,14 @@ def budget_usage(cost: IntervalCost, budgets: Budgets) -> dict[str, tuple[float,
 class Gain:
     """The savings from a change of the interval; negative if the new interval costs more.
 
-    Each range covers 90 % of the logs that are put together from random blocks of this log.
+    Each range is a bootstrap interval: this log is cut into blocks, many logs are put together from
+    random blocks, and the range covers 90 % of these logs.
 
     Attributes:
         p99_us: time saved at the 99th percentile of lookups, with the log in the page cache.
         mean_us: time saved per lookup on average, with the log in the page cache.
         index_share: index bytes saved, as a share of the log.
-        blocks: the number of blocks. With fewer than 8, no logs are put together.
+        blocks: the number of blocks. With fewer than 8, the ranges come from the costs alone.
     """
 
     p99_us: Range

@@ -20,7 +20,7 @@ SnapshotPair = tuple[BrokerSnapshot, BrokerSnapshot]
 
 @st.cache_resource(show_spinner=False)
 def comparisons() -> JobRegistry[tuple[str, str], ComparisonJob]:
-    """Returns the comparisons of this server, by the keys of both listings."""
+    """Returns the comparisons of this server. A key has one text per side: see `_key`."""
     return JobRegistry(MAX_BROKERS, forgets_running=True)
 
 
