@@ -257,7 +257,10 @@ function drawIndexStrip(state, w, search, view) {
   g.append(...drawTouchedPages(layout, search, view, words));
   if (view.foundSlot !== null) g.append(...tick(slotX(view.foundSlot + 0.5), sy + sh / 2, 8));
   const y = search.memory ? sy + sh + 15 : y0 - 16;
-  g.append(svgText(0, y, words.magnifies, 'axt'));
+  // the name of the warm section may be on the same line
+  const section = search.memory && search.warm_from !== null ? warmLabel(search, words) : '';
+  if (textWidth(words.magnifies + section) + 30 < w)
+    g.append(svgText(0, y, words.magnifies, 'axt'));
   for (let i = firstRow; i < view.probes.length; i++)
     g.append(
       ...drawMagnifiedSlots(layout, search, view, view.probes[i], i),
@@ -279,14 +282,15 @@ function drawStrip({ w, sy, sh, px }, search) {
 
 // Draws the warm section in the strip, with its share as text.
 function drawWarmPart({ w, sy, sh, slotX }, search, strip, words) {
-  const F = search.warm_from,
-    N = search.entries,
-    ww = Math.max(4, w - slotX(F)),
-    part = ((N - F) * 100) / N,
-    share = part.toFixed(part < 1 ? 2 : 0),
-    text = F === 0 ? words.warm_all : fillTemplate(words.warm_share, { share });
+  const ww = Math.max(4, w - slotX(search.warm_from));
   strip.append(svgRect(w - ww, sy, ww, sh, { fill: ww < 9 ? color('warm') : 'url(#hWarm)' }));
-  return [endText(w, sy + sh + 15, text, warmText)];
+  return [endText(w, sy + sh + 15, warmLabel(search, words), warmText)];
+}
+
+function warmLabel({ warm_from: F, entries: N }, words) {
+  const part = ((N - F) * 100) / N,
+    share = part.toFixed(part < 1 ? 2 : 0);
+  return F === 0 ? words.warm_all : fillTemplate(words.warm_share, { share });
 }
 
 // A click on the strip sends the slot below the pointer.
