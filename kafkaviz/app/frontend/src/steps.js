@@ -257,6 +257,7 @@ function connectDisks(state) {
   const known = name => disks.find(disk => disk.name === name);
   state.disk = known(state.disk?.name ?? addressParameter('storage')) ?? known(data.first_disk);
   $('disks').firstElementChild.textContent = data.disk_label;
+  $('disk').setAttribute('aria-label', data.disk_label); // narrow windows hide the label
   $('disk').replaceChildren(
     ...disks.map(({ name, label }) => html('option', { value: name }, label)),
   );
