@@ -56,8 +56,8 @@ def run() -> list[str]:
             row(
                 f"ingest with findings of {COUNTS[1]} segments in "
                 f"{COUNTS[1] // SEGMENTS} topic-partitions, {name}: its driver",
-                f"{mib(many['driver'])} resident, JVM {mib(many['java'])}, {many['seconds']:.0f} s",
-                f"{COUNTS[0]} segments, {mib(few['driver'])}, JVM {mib(few['java'])}",
+                f"{mib(many['driver'])} resident, {java(many)}, {many['seconds']:.0f} s",
+                f"{COUNTS[0]} segments, {mib(few['driver'])}, {java(few)}",
                 f"{mib(growth)} more, {many['driver'] / few['driver']:.2f} ×",
             )
         )
@@ -76,6 +76,11 @@ def measure(root: Path, template: Path, count: int) -> list[dict]:
         assert (peaks[-1]["segments"], peaks[-1]["read"]) == (count, read)
         change_segment(broker / "orders-7")
     return peaks
+
+
+def java(peak: dict) -> str:
+    """Returns the JVM's memory in words. The JVM may have ended before it was measured."""
+    return f"JVM {mib(peak['java'])}" if peak["java"] else "JVM not measured"
 
 
 def mib(size_bytes: int) -> str:
