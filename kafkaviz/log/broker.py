@@ -107,7 +107,7 @@ class LogDirectory:
         return int_or_none(self.properties.get("version", "").strip()) == 1
 
 
-class SelectedPartitions(Sequence[Partition]):
+class _SelectedPartitions(Sequence[Partition]):
     """Some partitions of a sequence, by their places in it.
 
     An ingest has a sequence that reads a partition from a file whenever it is asked for. A list
@@ -129,7 +129,7 @@ class SelectedPartitions(Sequence[Partition]):
 
     def __getitem__(self, place: int | slice) -> Partition | Sequence[Partition]:
         if isinstance(place, slice):
-            return SelectedPartitions(self._partitions, self._places[place])
+            return _SelectedPartitions(self._partitions, self._places[place])
         return self._partitions[self._places[place]]
 
 
@@ -331,7 +331,7 @@ class Broker:
     def partitions_in(self, directory: LogDirectory) -> Sequence[Partition]:
         if len(self.log_directories) == 1:
             return self.partitions
-        return SelectedPartitions(self.partitions, self._places_by_path.get(directory.path, ()))
+        return _SelectedPartitions(self.partitions, self._places_by_path.get(directory.path, ()))
 
     @property
     def single_directories(self) -> tuple["Broker", ...]:

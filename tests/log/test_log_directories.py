@@ -203,3 +203,12 @@ def test_settings_of_a_node_are_found_by_its_number(disks, tmp_path, node):
     broker = kv.open_broker(folder)
     assert (broker.node_number, broker.main_directory.node_number) == (1, 1)
     assert open_settings(broker).node_id == "1"
+
+
+def test_the_partitions_of_one_of_the_directories(disks):
+    broker = kv.open_broker(disks)
+    for directory in broker.log_directories:
+        expected = [each for each in broker.partitions if each.path.parent == directory.path]
+        partitions = broker.partitions_in(directory)
+        assert list(partitions) == expected
+        assert (partitions[-1], list(partitions[1:])) == (expected[-1], expected[1:])
