@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.browser import PATIENCE_MS, heading
+from tests.support.browser import PATIENCE_MS, heading, hold_back
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 CHART_SCRIPT = "**/PlotlyChart.*.js"
@@ -45,8 +45,7 @@ def test_a_page_at_rest_evaluates_the_script_of_charts_once(server, new_page):
 
 def test_a_chart_that_waits_for_its_script_has_a_skeleton_of_its_size(server, new_page):
     """Nothing below the chart then moves when it comes."""
-    waiting: list[Route] = []
-    new_page.route(CHART_SCRIPT, lambda route: waiting.append(route))
+    release = hold_back(new_page, CHART_SCRIPT)
     new_page.goto(server)
     new_page.locator(SKELETON).wait_for()
     skeleton_px, place_px = (
@@ -54,8 +53,7 @@ def test_a_chart_that_waits_for_its_script_has_a_skeleton_of_its_size(server, ne
         for selector in (SKELETON, ".st-key-kv_map")
     )
     assert skeleton_px == place_px > 600
-    for route in waiting:
-        route.continue_()
+    release()
     new_page.locator(".st-key-kv_fig_map .main-svg").first.wait_for()
     assert new_page.locator(".st-key-kv_map").bounding_box()["height"] == place_px
 
@@ -75,23 +73,20 @@ def test_a_chart_that_waits_for_its_script_has_a_skeleton_of_its_size(server, ne
 )
 def test_the_head_stays_where_it_is_when_a_script_comes(server, new_page, address, script, place):
     """What draws nothing takes no place before its script is there, and a choice its own height."""
-    waiting: list[Route] = []
-    new_page.route(script, lambda route: waiting.append(route))
+    release = hold_back(new_page, script)
     new_page.goto(f"{server}/{address}")
     title = new_page.locator(".kv-hd h1")
     title.wait_for()
     new_page.locator(f"{place} [data-testid=stSkeleton]").wait_for(state="attached")
     before_y = title.bounding_box()["y"]
-    for route in waiting:
-        route.continue_()
+    release()
     new_page.locator(f"{place} button").first.wait_for(state="attached")
     assert title.bounding_box()["y"] == before_y
 
 
 def test_a_skeleton_of_the_page_is_shown_until_its_head_is_there(server, new_page):
     """It has the reader's colours before Streamlit's scripts have drawn anything."""
-    waiting: list[Route] = []
-    new_page.route("**/static/js/index.*.js", lambda route: waiting.append(route))
+    release = hold_back(new_page, "**/static/js/index.*.js")
     new_page.goto(f"{server}/health", wait_until="commit")
     skeleton = new_page.locator("#kv-wait")
     skeleton.wait_for()
@@ -101,8 +96,7 @@ def test_a_skeleton_of_the_page_is_shown_until_its_head_is_there(server, new_pag
     new_page.wait_for_function(
         "getComputedStyle(document.getElementById('kv-wait')).backgroundColor === 'rgb(15, 19, 24)'"
     )
-    for route in waiting[1:]:
-        route.continue_()
+    release()
     heading(new_page, "Health")
     skeleton.wait_for(state="detached")
 

@@ -4,7 +4,7 @@ import pytest
 
 from kafkaviz.app import access
 from tests.journeys.walk import SETTLED
-from tests.support.browser import heading
+from tests.support.browser import heading, hold_back
 
 pytestmark = pytest.mark.browser
 # its script comes by itself, and may come after the page's title
@@ -64,15 +64,13 @@ def test_the_current_page_is_marked_and_a_click_on_the_broker_page_stays_there(s
 
     Streamlit's link to the Broker page names no page.
     """
-    requests = []
-    page.route("**/PageLink.*.js", lambda request: requests.append(request))
+    release = hold_back(page, "**/PageLink.*.js")
     page.goto(f"{server}/health")
     heading(page, "Health")
     page.wait_for_function(LISTENS)
     page.locator(SETTLED).wait_for()
     assert page.locator(".st-key-kv_nav a").count() == 0
-    for request in requests:
-        request.continue_()
+    release()
     assert page.locator(CURRENT).inner_text().endswith("Health")
     page.locator(".st-key-kv_nav a", has_text="Broker").click()
     heading(page, "37 topic-partitions")

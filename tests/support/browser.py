@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -112,6 +112,27 @@ def assert_axe_finds_nothing(
             break
         page.wait_for_timeout(FADED_MS)
     assert found == []
+
+
+def hold_back(page: "sync_api.Page", url: str) -> Callable[[], None]:
+    """Lets requests for a URL wait until the returned function is called; later ones pass."""
+    waiting: list[sync_api.Route] = []
+    released = False
+
+    def handle(route: "sync_api.Route") -> None:
+        if released:
+            route.continue_()
+        else:
+            waiting.append(route)
+
+    def release() -> None:
+        nonlocal released
+        released = True
+        for route in waiting:
+            route.continue_()
+
+    page.route(url, handle)
+    return release
 
 
 def rests_on_first_screen(page: "sync_api.Page", *selectors: str) -> bool:
