@@ -22,6 +22,7 @@ import numpy as np
 from kafkaviz.analysis.compaction.compaction import log_transactions
 from kafkaviz.analysis.compaction.decision import NEVER_MS, read_log_state
 from kafkaviz.analysis.compaction.record_fates import NONE, match_keys
+from kafkaviz.analysis.inferred_release import assume_release
 from kafkaviz.analysis.lookup import lookup
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import coordinator_records
@@ -178,6 +179,7 @@ def read_commits(
         for partition in broker.partitions
         if partition.state == "current" and partition.live
     }
+    version = assume_release(broker).version
     group_commits = [
         GroupCommits(
             group=name,
@@ -185,7 +187,7 @@ def read_commits(
             kept_in=collected.kept_in,
             record_count=collected.record_count,
             partitions=tuple(
-                _committed_partition(broker, f"{key[0]}-{key[1]}", commits, logs.get(key))
+                _committed_partition(f"{key[0]}-{key[1]}", commits, logs.get(key), version)
                 for key, commits in sorted(collected.commits_by_partition.items())
             ),
         )
@@ -296,7 +298,7 @@ def _commit(record: CoordinatorRecord, fate: CommitFate, match: np.void) -> Comm
 
 
 def _committed_partition(
-    broker: Broker, name: str, partition_commits: _PartitionCommits, log: Partition | None
+    name: str, partition_commits: _PartitionCommits, log: Partition | None, version: str
 ) -> CommittedPartition:
     current = partition_commits.current
     commits = tuple(
@@ -319,10 +321,9 @@ def _committed_partition(
     if current.topic_id and log.topic_id and current.topic_id != log.topic_id:
         return known(state=CommitState.OTHER_TOPIC)
     try:
-        uncommitted = lookup(log, offset=current.offset, as_is=True, broker=broker)
-        committed = lookup(
-            log, offset=current.offset, as_is=True, broker=broker, isolation=READ_COMMITTED
-        )
+        look_up = partial(lookup, log, offset=current.offset, version=version, as_is=True)
+        uncommitted = look_up()
+        committed = look_up(isolation=READ_COMMITTED)
         if uncommitted.error is not None and not isinstance(uncommitted.error, OffsetOutOfRange):
             raise uncommitted.error
     except KafkavizError as fault:

@@ -1,7 +1,7 @@
 """Infers which Kafka release wrote a directory."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import itemgetter
@@ -38,6 +38,7 @@ FIRST_SNAPSHOT = f"{0:020d}-{0:010d}.checkpoint"
 # enough for bootstrap.checkpoint, which has a few records, and for the features at the start of a
 # snapshot
 MAX_BYTES = 1 << 20
+Levels = Sequence[tuple[str, int]]  # pairs (file name, metadata.version)
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,13 @@ class AssumedRelease:
 
 
 def infer_release(broker: Broker) -> InferredRelease:
+    return _infer_release(broker, _levels(broker))
+
+
+def _infer_release(broker: Broker, levels: Levels) -> InferredRelease:
     firsts = []
     lasts = []
-    for trace in _find_traces(broker):
+    for trace in _find_traces(broker, levels):
         if trace.first:
             firsts.append((trace.first, trace.reason))
         if trace.last:
@@ -149,14 +154,14 @@ def assume_release(broker: Broker | None, version: str | None = None) -> Assumed
     newest = versions.NEWEST_RELEASE
     if broker is None:
         return AssumedRelease(newest, (NOTHING_DECIDES,))
-    inferred = infer_release(broker)
+    levels = _levels(broker)
+    inferred = _infer_release(broker, levels)
     if inferred.is_newer:
         return AssumedRelease(newest, (*inferred.traces, READ_AS_NEWEST))
     is_formatting_known = _formatting_level(broker) is not None
     if broker.lacks_metadata_log and inferred.last is None and not is_formatting_known:
         return AssumedRelease(newest, (*inferred.traces, METADATA_LOG_ELSEWHERE))
     # the release that introduced the newest metadata.version in the files
-    levels = _levels(broker)
     agreed = versions.release_of_metadata_version(levels[-1][1]) if levels else None
     for candidate in (inferred.last, agreed):
         if candidate and candidate >= (inferred.first or candidate):
@@ -164,9 +169,9 @@ def assume_release(broker: Broker | None, version: str | None = None) -> Assumed
     return AssumedRelease(newest, (*inferred.traces, NOTHING_DECIDES))
 
 
-def _find_traces(broker: Broker) -> Iterator[ReleaseTrace]:
+def _find_traces(broker: Broker, levels: Levels) -> Iterator[ReleaseTrace]:
     yield from _unknown_traces(broker)
-    yield from _metadata_version_traces(broker)
+    yield from _metadata_version_traces(levels)
     yield from _metadata_log_traces(broker)
     if "brokerEpoch" in (broker.clean_body or {}):
         yield ReleaseTrace(message("release.broker_epoch"), first=(3, 7))
@@ -239,8 +244,8 @@ def formatting_release(broker: Broker) -> Release | None:
     return versions.release_of_metadata_version(formatting[1]) if formatting else None
 
 
-def _metadata_version_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    for file, level in _levels(broker):
+def _metadata_version_traces(levels: Levels) -> Iterator[ReleaseTrace]:
+    for file, level in levels:
         if not versions.knows_level(METADATA_VERSION, level):
             yield _unknown_level_trace(file, METADATA_VERSION, level)
         elif release := versions.release_of_metadata_version(level):
@@ -249,11 +254,8 @@ def _metadata_version_traces(broker: Broker) -> Iterator[ReleaseTrace]:
             yield ReleaseTrace(reason, first=release)
 
 
-def _levels(broker: Broker) -> list[tuple[str, int]]:
-    """Returns up to two pairs (file name, metadata.version).
-
-    The first pair is the version at formatting. The second is the newest, if it is different.
-    """
+def _levels(broker: Broker) -> Levels:
+    """Reads the metadata.version at formatting, and the newest if it is different."""
     file_levels = list(filter(None, (_formatting_level(broker), _newest_level(broker))))
     has_changed = len({level for _, level in file_levels}) > 1
     return file_levels if has_changed else file_levels[:1]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz import versions
+from kafkaviz.analysis.commits import read_commits
 from kafkaviz.analysis.inferred_release import assume_release, infer_release
 from kafkaviz.analysis.inferred_settings import (
     IntervalBounds,
@@ -191,6 +192,21 @@ def metadata_version(file: str, level: int, release: str) -> Message:
 def test_versions_by_the_own_files_of_real_directories(data, name, text, trace):
     looks = infer_release(open_broker(data / f"{name}-excerpt.tar.gz"))
     assert looks.text == text and trace in looks.traces
+
+
+@pytest.mark.parametrize("read", [infer_release, assume_release, read_commits])
+def test_a_release_takes_one_look_at_the_metadata_log(clean, monkeypatch, read):
+    """Also for the commits of 11 partitions: each is looked up in its log."""
+    images = []
+
+    def build_image(*arguments, **options):
+        images.append(original(*arguments, **options))
+        return images[-1]
+
+    original = metadata_log.build_image
+    monkeypatch.setattr(metadata_log, "build_image", build_image)
+    read(open_broker(clean))
+    assert len(images) == 1
 
 
 def test_versions_of_the_samples(clean, killed):

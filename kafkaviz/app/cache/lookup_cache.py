@@ -227,7 +227,8 @@ def _note(log: LogView) -> str:
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _log_view(snapshot: BrokerSnapshot, partition: Partition) -> LogView:
     """Returns the topic-partition as a broker sees it after start-up, with recovery if needed."""
-    return served_log.open_log_view(partition, broker=snapshot.broker)
+    version = default_version(snapshot)
+    return served_log.open_log_view(partition, version, broker=snapshot.broker)
 
 
 def _rows(partition: Partition, log: LogView, base_offset: int) -> BatchTable:
