@@ -106,12 +106,12 @@ def test_below_the_smallest_batch_nothing_changes():
     assert plateaus(replace(view, least_batch_bytes=61)) == []
 
 
-def test_the_name_of_the_left_mark_is_on_its_left():
-    """No line crosses the text, and each covers a budget's line; one is above the curve."""
+def test_the_names_of_close_marks_are_at_the_top_and_at_the_foot():
+    """Each covers the other's line and a budget's. On a phone, there is no room on the left."""
     figure = tuning_curve.figure(curve(measured(1000), considered=2048), "light")
     marks = {note.text: note for note in figure.layout.annotations}
     considered, today = marks["what if: 2 KiB"], marks["today, 4 KiB"]
-    assert (considered.xanchor, considered.y, considered.yanchor) == ("right", 1, "top")
+    assert (considered.xanchor, considered.y, considered.yanchor) == ("left", 1, "top")
     # at the foot, below the curve
     assert (today.xanchor, today.y, today.yanchor) == ("left", 0, "bottom")
     assert considered.bgcolor == today.bgcolor == theme.colours("light")["raised"]

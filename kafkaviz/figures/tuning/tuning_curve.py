@@ -35,9 +35,8 @@ FOOT_PX = 2
 # below this relative difference in mean headers, the index on disk counts as equal to the replay
 ALIKE_SHARE = 0.1
 CLOSE_RATIO = 8  # if the ratio of two intervals is smaller, the labels of their marks would overlap
-# from this interval on, the name of the considered interval fits on the left of its line
-LEFT_ROOM_BYTES = 2048
-# from this interval on, the name is on the left, because the curve is high on the right
+# from this interval on, the name of the considered interval is on the left of its line, because the
+# curve is high on the right; below it, a narrow window has no room on the left
 LEFT_BYTES = 16_384
 # columns of sweep.SWEEP that are also fields of the view
 ROW_COLUMNS = ("headers_mean", "headers_p50", "headers_p99")
@@ -439,19 +438,20 @@ def _mark_lines(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
 def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
     """Returns the names of the marked intervals, next to their vertical lines and off the curve.
 
-    A name is on the left of its line if the other mark is close on the right, or if the line is
-    near the right end; else on the right. Today's name is at the foot if it is on the right. All
-    other names are at the top.
+    Today's name is on the left of its line if the considered interval is close on the right, or if
+    the line is near the right end; else on the right, at the foot. All other names are at the top.
     """
     annotations = []
     for mark in curve.marks:
         is_considered = mark is curve.considered
-        room_bytes = LEFT_ROOM_BYTES if is_considered else CLOSE_RATIO * MIN_X
-        left_bytes = LEFT_BYTES if is_considered else MAX_X / CLOSE_RATIO
-        is_close = any(
-            mark.x_bytes < other.x_bytes <= CLOSE_RATIO * mark.x_bytes for other in curve.marks
-        )
-        is_left = (is_close and mark.x_bytes >= room_bytes) or mark.x_bytes >= left_bytes
+        if is_considered:
+            is_left = mark.x_bytes >= LEFT_BYTES
+        else:
+            is_close = any(
+                mark.x_bytes < other.x_bytes <= CLOSE_RATIO * mark.x_bytes for other in curve.marks
+            )
+            has_room = mark.x_bytes >= CLOSE_RATIO * MIN_X
+            is_left = (is_close and has_room) or mark.x_bytes >= MAX_X / CLOSE_RATIO
         is_top = is_considered or is_left
         top_px = 0 if is_considered else -LINE_PX - 2
         name = theme.note(
