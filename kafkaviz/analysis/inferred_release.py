@@ -255,7 +255,7 @@ def _metadata_version_traces(levels: Levels) -> Iterator[ReleaseTrace]:
 
 
 def _levels(broker: Broker) -> Levels:
-    """Reads the metadata.version at formatting, and the newest if it is different."""
+    """Reads the metadata.version at formatting, then the newest if it is different."""
     file_levels = list(filter(None, (_formatting_level(broker), _newest_level(broker))))
     has_changed = len({level for _, level in file_levels}) > 1
     return file_levels if has_changed else file_levels[:1]

@@ -160,9 +160,11 @@ def _read(
     from kafkaviz.errors import KafkavizError
     from kafkaviz.format.names import parse_directory
     from kafkaviz.log.broker import Problem
+    from kafkaviz.log.settings import open_settings
 
     ids = transactional_ids(states)
-    version = assume_release(broker).version
+    assumed_release = assume_release(broker)
+    settings = open_settings(broker, assumed_release.release)
     now_ms = newest_ms(broker)
     progress = ByteProgress()
     progress.expect({partition.directory: partition.live_log_bytes for partition in partitions})
@@ -170,7 +172,12 @@ def _read(
     for partition in partitions:
         try:
             answer = list_transactions(
-                partition, ids, progress.show, version=version, broker=broker
+                partition,
+                ids,
+                progress.show,
+                version=assumed_release.version,
+                broker=broker,
+                settings=settings,
             )
         except KafkavizError as fault:
             problems.append(Problem.from_fault(partition.path, fault))

@@ -26,7 +26,7 @@ from kafkaviz.messages import Message, message
 from kafkaviz.simulate.directory.broker_files import bootstrap
 from tests.analysis.arrays import batches, offset_entries, segment_facts
 from tests.analysis.metadata_level import METADATA, raise_level
-from tests.support.brokers import copy_partitions
+from tests.support.brokers import copy_partitions, metadata_reads
 
 INTERVAL_BYTES = {  # what each topic was configured with
     "orders-0": 4096,
@@ -195,16 +195,9 @@ def test_versions_by_the_own_files_of_real_directories(data, name, text, trace):
 
 
 @pytest.mark.parametrize("read", [infer_release, assume_release, read_commits])
-def test_a_release_takes_one_look_at_the_metadata_log(clean, monkeypatch, read):
-    """Also for the commits of 11 partitions: each is looked up in its log."""
-    images = []
-
-    def build_image(*arguments, **options):
-        images.append(original(*arguments, **options))
-        return images[-1]
-
-    original = metadata_log.build_image
-    monkeypatch.setattr(metadata_log, "build_image", build_image)
+def test_the_metadata_log_is_read_once_for_a_release(clean, monkeypatch, read):
+    """Also if 11 partitions have commits, each of which is looked up in its log."""
+    images = metadata_reads(monkeypatch)
     read(open_broker(clean))
     assert len(images) == 1
 

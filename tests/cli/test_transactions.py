@@ -13,7 +13,7 @@ from tests.conftest import SAMPLES
 from tests.pipeline import whole_logs
 from tests.pipeline.transaction_batches import of_producer, plain
 from tests.support import tiered_storage
-from tests.support.brokers import copy_partitions
+from tests.support.brokers import copy_partitions, metadata_reads
 from tests.support.commands import json_of, refusal_of, text_of
 
 ABORT = (
@@ -243,3 +243,10 @@ def test_the_list_and_a_fetch_have_one_log_end(tmp_path, is_cut):
         assert "cannot be read from byte 1826 on" in part["problem"]
     else:
         assert part["problem"] == say("transactions.ends_elsewhere", end=162, last=180)
+
+
+def test_partitions_that_start_up_recovers_share_the_settings(damaged, monkeypatch):
+    """The metadata log is read once for the release, and once for the settings of all."""
+    images = metadata_reads(monkeypatch)
+    text_of("transactions", damaged)
+    assert len(images) == 2

@@ -23,6 +23,7 @@ from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, Br
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.remote import address
 from kafkaviz.log.segment import LogSegment
+from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import Message, message
 from kafkaviz.search.log_view import LogView, SegmentView, view_files, view_partition, view_segment
@@ -93,8 +94,12 @@ def open_log_view(
     *,
     as_is: bool = False,
     broker: Broker | None = None,
+    settings: Settings | None = None,
 ) -> LogView:
     """Returns the log as a broker of that version sees it after start-up.
+
+    Args:
+        settings: the broker's settings. None: they are read if start-up recovers the log.
 
     Raises:
         CannotOpen: the partition has no .log.
@@ -108,7 +113,7 @@ def open_log_view(
     else:
         release = assume_release(broker or broker_around(partition)).release
     if needs_recovery(partition, release):
-        return _recovered_log_view(partition, release, broker)
+        return _recovered_log_view(partition, release, broker, settings)
     return view_partition(partition)
 
 
@@ -171,17 +176,16 @@ def has_unopened_log(segments: Sequence[SegmentView]) -> bool:
 
 
 def _recovered_log_view(
-    partition: Partition, release: Release, broker: Broker | None = None
+    partition: Partition, release: Release, broker: Broker | None, settings: Settings | None
 ) -> LogView:
     from kafkaviz.analysis.restart.next_start import RestartLog, config_lookup, stored_log
-    from kafkaviz.log.settings import open_settings
     from kafkaviz.simulate.recovery import RecoveredSegment
     from kafkaviz.simulate.startup.log_loader import LogLoader
 
     broker = broker or open_broker(partition.path)
     checkpoints = partition.checkpoints
     finished_bases = set()
-    config = config_lookup(open_settings(broker, release))(partition)
+    config = config_lookup(settings or open_settings(broker, release))(partition)
     log = stored_log(
         RestartLog(
             partition=partition,

@@ -42,6 +42,7 @@ from kafkaviz.log import file, lone_files
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
+from kafkaviz.log.settings import Settings
 from kafkaviz.messages import Message, message
 from kafkaviz.search.fetch import READ_COMMITTED, Bounds, find_bounds
 from kafkaviz.search.log_view import LogView
@@ -323,6 +324,7 @@ def open_committed_log(
     *,
     as_is: bool = False,
     broker: Broker | None = None,
+    settings: Settings | None = None,
 ) -> CommittedLog:
     """Returns a log after broker start-up, with the offsets that limit a consumer.
 
@@ -332,6 +334,7 @@ def open_committed_log(
         version: the Kafka release; by default the assumed release.
         as_is: whether to read the files in their current state, not as start-up leaves them.
         broker: the broker with all log directories that were opened.
+        settings: the broker's settings. None: they are read if start-up recovers the log.
 
     Raises:
         CannotOpen: there is no .log, or a file cannot be read.
@@ -339,7 +342,7 @@ def open_committed_log(
     """
     if not version:
         version = assume_release(broker or broker_around(partition)).version
-    log = open_log_view(partition, version, as_is=as_is, broker=broker)
+    log = open_log_view(partition, version, as_is=as_is, broker=broker, settings=settings)
     profile = search_profile(version)
     return CommittedLog(log, profile, find_bounds(log, profile, READ_COMMITTED))
 
@@ -373,6 +376,7 @@ def list_transactions(
     *,
     version: str | None = None,
     broker: Broker | None = None,
+    settings: Settings | None = None,
 ) -> PartitionTransactions:
     """Returns the transactions in a partition, from the batches and markers in its .log.
 
@@ -404,7 +408,7 @@ def list_transactions(
     log_end = None
     last_stable_offset = None
     try:
-        bounds = open_committed_log(partition, version, broker=broker).bounds
+        bounds = open_committed_log(partition, version, broker=broker, settings=settings).bounds
         log_end = bounds.end_offset
         last_stable_offset = None if goes_on else bounds.limit_offset
     except KafkavizError as fault:
