@@ -3,9 +3,12 @@
 So a command that calls no compiled function does not wait for numba.
 """
 
+import fcntl
 import functools
+import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
@@ -29,7 +32,10 @@ class CompiledFunction(Generic[Parameters, Result]):
 
     @cached_property
     def dispatcher(self) -> Any:
-        return _load_njit()(**self._options)(self.__wrapped__)
+        dispatcher = _load_njit()(**self._options)(self.__wrapped__)
+        if self._options.get("cache"):
+            _lock_cache(dispatcher._cache)
+        return dispatcher
 
     @property
     def py_func(self) -> Callable[Parameters, Result]:
@@ -41,6 +47,38 @@ class CompiledFunction(Generic[Parameters, Result]):
 
     def __reduce__(self) -> str:
         return self.__qualname__
+
+
+def _lock_cache(cache: Any) -> None:
+    """Lets only one process at a time use the cached code in the folder of this cache.
+
+    To save code, numba looks for a free file name, writes the index, and then the code. Two
+    processes that save the code of different types at once would choose the same name, and from
+    then on a call with one type would run the code of the other.
+    """
+    for name in ("load_overload", "save_overload"):
+        setattr(cache, name, _locked(cache.cache_path, getattr(cache, name)))
+
+
+def _locked(folder: str, function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    @functools.wraps(function)
+    def call(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        with _lock(folder):
+            return function(*arguments, **keywords)
+
+    return call
+
+
+@contextmanager
+def _lock(folder: str) -> Generator[None]:
+    os.makedirs(folder, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @cache

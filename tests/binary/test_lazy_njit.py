@@ -177,3 +177,54 @@ def test_a_row_with_more_fields_is_compiled_silently(tmp_path):
         check=True,
     )
     assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+TOTAL = """
+from kafkaviz.binary.lazy_njit import njit
+
+@njit(cache=True)
+def total(values: "np.ndarray") -> "float":
+    result = values[0]
+    for value in values[1:]:
+        result += value
+    return result
+"""
+# Each process waits with its index for the other's: one of them saves its code last.
+SAVE_AT_ONCE = """
+import sys, time
+from pathlib import Path
+import numpy as np
+from numba.core.caching import IndexDataCacheFile
+from total import total
+
+kind, save_index = sys.argv[1], IndexDataCacheFile._save_index
+
+def save_later(self, overloads):
+    Path(kind).touch()
+    end_s = time.monotonic() + 1
+    while time.monotonic() < end_s and not all(map(Path.exists, map(Path, ("int64", "float64")))):
+        time.sleep(0.01)
+    time.sleep(0.2 * (kind == "float64"))
+    save_index(self, overloads)
+    time.sleep(0.4 * (kind == "int64"))
+
+if sys.argv[2:]:
+    IndexDataCacheFile._save_index = save_later
+print(total(np.array([1, 2, 3], kind)))
+"""
+
+
+@pytest.mark.slow
+def test_processes_that_compile_at_once_keep_their_own_code(tmp_path):
+    """numba names a file of code by its number, and two processes could take the same one."""
+    (tmp_path / "total.py").write_text(TOTAL)
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+
+    def start(kind: str, *arguments: str) -> subprocess.Popen:
+        command = [sys.executable, "-c", SAVE_AT_ONCE, kind, *arguments]
+        return subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE)
+
+    for arguments in (["at once"], []):
+        processes = [start(kind, *arguments) for kind in ("int64", "float64")]
+        results = [process.communicate()[0].decode().strip() for process in processes]
+        assert results == ["6", "6.0"]
