@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 from kafkaviz import environment, extras
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.pool import Pool
+    from pathlib import Path
+
     from kafkaviz.log.broker import Broker
 
 PARTITION = "nulls-0"  # in the first sample; small, with every kind of record
@@ -29,31 +33,34 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(_args: argparse.Namespace) -> int:
     """Runs the compiled loops on small input, so that numba caches the compiled code."""
-    import numpy as np
-
-    from kafkaviz.analysis.cost import page_replay
-    from kafkaviz.analysis.lookup import search_race
-    from kafkaviz.binary.decoders import runs
     from kafkaviz.log.archives.archive import cache_folder
     from kafkaviz.log.broker import open_broker
     from kafkaviz.pipeline.spark import java
-    from kafkaviz.simulate.directory.simulation import simulate
 
-    # runs in a process of its own, on another core
+    # runs in a process of its own
     archive_process = java.start_making_archive(cache_folder()) if extras.has("spark") else None
-    for archive in sorted(environment.SAMPLES.glob("*.tar.gz"))[:1]:
-        broker = open_broker(archive)
-        _read(broker)
-        _dump(broker)
-        _clean(broker)
-        simulate("strimzi")
-        _tune(broker)
-    search_race.choose_targets(np.arange(20), 0, 19, 8, warm_bytes=32, page_bytes=32)
-    page_replay.grow(1)
-    runs.compile_decompressors()
+    for sample in sorted(environment.SAMPLES.glob("*.tar.gz"))[:1]:
+        unpacked = open_broker(sample).path
+        with _pool() as pool:
+            pool.starmap(_run_part, [(part, unpacked) for part in PARTS], chunksize=1)
     if archive_process:
         archive_process.wait()
     return 0
+
+
+def _pool() -> "Pool":
+    """Starts a process for each processor. They ignore Ctrl-C, and end with the pool."""
+    import multiprocessing
+    import signal
+
+    context = multiprocessing.get_context("spawn")
+    return context.Pool(initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
+
+
+def _run_part(part: "Callable[[Broker], None]", directory: "Path") -> None:
+    from kafkaviz.log.broker import open_broker
+
+    part(open_broker(directory))
 
 
 def _read(broker: "Broker") -> None:
@@ -104,3 +111,26 @@ def _clean(broker: "Broker") -> None:
     lone = open_broker(broker.path / CLEANED_PARTITION)
     settings = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0"}
     compaction(lone, settings=open_settings(lone, overrides=settings))
+
+
+def _simulate(_broker: "Broker") -> None:
+    from kafkaviz.simulate.directory.simulation import simulate
+
+    simulate("strimzi")
+
+
+def _search(_broker: "Broker") -> None:
+    """Compiles what the race of two searches and the growth of an index call, and the codecs."""
+    import numpy as np
+
+    from kafkaviz.analysis.cost import page_replay
+    from kafkaviz.analysis.lookup import search_race
+    from kafkaviz.binary.decoders import runs
+
+    search_race.choose_targets(np.arange(20), 0, 19, 8, warm_bytes=32, page_bytes=32)
+    page_replay.grow(1)
+    runs.compile_decompressors()
+
+
+# each runs in a process of its own; the longest come first
+PARTS = (_tune, _clean, _read, _dump, _simulate, _search)

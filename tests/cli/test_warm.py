@@ -1,5 +1,7 @@
 """kafkaviz warm compiles and unpacks what pages and commands need first."""
 
+import multiprocessing.dummy
+import os
 import tarfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -70,7 +72,17 @@ def test_everything_that_is_compiled_is_called_once(small_sample, monkeypatch, c
 
     monkeypatch.setattr(CompiledFunction, "__call__", record)
     monkeypatch.setattr(java, "start_making_archive", start_making)
+    monkeypatch.setattr(warm, "_pool", lambda: multiprocessing.dummy.Pool(1))
     assert main(["warm"]) == 0
     assert capsys.readouterr() == ("", "")
     assert modules >= COMPILED_MODULES
     assert steps == [cache_folder(), len(modules)]
+
+
+def test_the_parts_run_in_other_processes():
+    with warm._pool() as pool:
+        assert os.getpid() not in pool.map(_process, range(3))
+
+
+def _process(_number: int) -> int:
+    return os.getpid()
