@@ -98,15 +98,15 @@ def describe_gain(gain: Gain) -> Message:
 
 
 def _describe_saving(saving: Range) -> Message:
-    """Returns a text such as "18.9 µs (15.8 to 42 µs) less", or "more", or "more or less"."""
+    """Returns a text such as "18.9 µs (15.8 to 42 µs) less", or how much more to how much less."""
     if saving.low >= 0:
         return message("tuning_reason.less", us=format_us_range(saving))
     if saving.high <= 0:
         cost = Range(-saving.high, -saving.typical, -saving.low)
         return message("tuning_reason.more", us=format_us_range(cost))
-    return message(
-        "tuning_reason.more_or_less", us=-saving.typical, low=saving.low, high=saving.high
-    )
+    key = "more_or_less_saves" if saving.typical > 0 else "more_or_less"
+    us = abs(saving.typical)
+    return message(f"tuning_reason.{key}", us=us, low=-saving.low, high=saving.high)
 
 
 def _budget_values(values: Mapping) -> dict[str, object]:

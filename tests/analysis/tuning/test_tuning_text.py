@@ -4,6 +4,7 @@ import pytest
 
 from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.tuning import tuning_text
+from kafkaviz.analysis.tuning.interval_cost import Gain
 from kafkaviz.analysis.tuning.recommendation import Reason
 from kafkaviz.units import format_us
 
@@ -29,7 +30,20 @@ def test_the_topics_that_gain_are_named():
         for settings in ({"a": 1024}, {})
     ]
     gains = "1 topic would gain from an interval of its own: a (1024); the broker's default stays"
-    assert texts == [gains, "no topic gains from another interval"]
+    assert texts == [gains, "no topic gains from a different interval"]
+
+
+@pytest.mark.parametrize(
+    ("saving", "text"),
+    [
+        ((-3, 8, 20), "between 3.0 µs more and 20 µs less, typically 8.0 µs less"),
+        ((-20, -8, 3), "between 20 µs more and 3.0 µs less, typically 8.0 µs more"),
+    ],
+)
+def test_a_saving_that_may_be_a_loss_has_one_sign_for_each_number(saving, text):
+    unclear = cost_model.Range(*saving)
+    shown = str(tuning_text.describe_gain(Gain(unclear, unclear, cost_model.Range(0, 0, 0), 9)))
+    assert shown.count(text) == 2
 
 
 def test_numbers_as_people_read_them():
