@@ -7,9 +7,11 @@ from kafkaviz.messages import verbatim
 from kafkaviz.pipeline.ingest.job import Progress
 
 MIB = 1 << 20
-MEANWHILE = "sizes and states above are final; batches, records and torn ends are still to come"
+MEANWHILE = (
+    "sizes and states above are final; batches, records and torn last batches are still to come"
+)
 FINAL = "every figure on this page is final"
-WITHOUT = "batches, records and torn ends are known only if Spark reads the directory"
+WITHOUT = "batches, records and torn last batches are known only if Spark reads the directory"
 
 
 def reading(done_mib: int, speed: int | None, state: str = "reading") -> Progress:

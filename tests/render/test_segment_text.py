@@ -130,7 +130,7 @@ def test_an_entry_for_an_append():
         ),
         (
             lambda: even(2, interval=0),
-            "2 batches in 200 B. 1 has an index entry, 1 does not. A search finds that batch by "
+            "2 batches in 200 B. 1 has an index entry, and 1 does not. A search finds that batch by "
             "reading on from an earlier one that has an entry, or from byte 0.",
         ),
         (

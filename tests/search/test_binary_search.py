@@ -123,6 +123,21 @@ def test_a_cold_search_begins_at_the_warm_section():
     assert len(binary_search.floor(keys, 1, 8, warm=False).probes) == 21
 
 
+@pytest.mark.parametrize(
+    ("entries", "least", "most"), [(1_500, -1, 0), (4_096, 0.5, 0.8), (100_000, 0.9, 1)]
+)
+def test_only_in_a_large_index_a_cold_search_takes_one_probe_more(entries, least, most):
+    """On average, than a plain search; test_every_probe_is_the_one_kafkas_classes_made checks both."""
+    keys = np.arange(1, 2 * entries, 2)
+    targets = keys[: binary_search.first_warm_slot(entries, 8) : 37] + 1
+    extra = [
+        len(binary_search.floor(keys, int(target), 8).probes)
+        - len(binary_search.floor(keys, int(target), 8, warm=False).probes)
+        for target in targets
+    ]
+    assert least <= np.mean(extra) <= most
+
+
 def test_an_exact_match_on_slot_0_is_passed_over_by_the_upper_bound():
     """Kafka's upper bound gives slot 1, or none if there is one entry."""
     assert binary_search.upper_bound(np.array([5, 9]), 5, 8).slot == 1

@@ -52,7 +52,7 @@ def test_a_lesson_is_steps_of_text_and_blocks():
     ("before", "after", "fault"),
     [
         ("---\ntitle", "title", "1: a lesson begins with a line ---"),
-        ("minutes: 2\n---", "minutes: 2", "1: the head of the lesson does not end"),
+        ("minutes: 2\n---", "minutes: 2", "1: the head of the lesson is not closed"),
         ("title: A tenth lesson\n", "", "1: the head of a lesson needs the key title"),
         ("minutes: 2\n---", "minutes: soon\n---", "4: minutes must be minutes, such as 6 or 1.5"),
         ("target: 21", "targt: 21", "13: a block stepper has no key targt; it takes set, data, tp"),

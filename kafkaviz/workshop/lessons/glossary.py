@@ -124,7 +124,7 @@ def find_term(key: str) -> GlossaryTerm | None:
 
 
 def explained_terms(taught: Collection[str], text: str) -> list[GlossaryTerm]:
-    """Returns the glossary words in a text, in order. Skips words of the lessons `taught`."""
+    """Returns the glossary words of a text in order, except those that `taught` lessons explain."""
     places = {
         term: match.start()
         for term in TERMS

@@ -56,7 +56,7 @@ class LessonFault:
 
 
 class NoValue(KafkavizError):
-    """A value in a lesson block is invalid, or names data that is missing or does not fit."""
+    """A value in a lesson block is invalid, or refers to data that is missing or unsuitable."""
 
 
 @dataclass(frozen=True)
@@ -123,9 +123,9 @@ class LessonStep:
 
     @cached_property
     def is_short(self) -> bool:
-        """Whether the short track (only the steps about indexes) has this step.
+        """Whether this step belongs to the short track, as the teacher's notes of the step say.
 
-        The teacher's notes of the step decide.
+        The short track has only the steps about indexes.
         """
         return any(block["track"] == SHORT for block in self.blocks("notes"))
 
