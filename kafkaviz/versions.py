@@ -234,7 +234,7 @@ def text(release: Release) -> str:
 
 
 def parse(version: str) -> Release:
-    """Returns (4, 3, 1) for "4.3.1". Raises a KafkavizError if the release is unknown."""
+    """Returns (4, 3, 1) for "4.3.1". Raises KafkavizError if the release is unknown."""
     parts = version.strip().split(".")
     if not 2 <= len(parts) <= 4 or not all(
         part.isascii() and part.isdigit() and len(part) < 4 for part in parts

@@ -1,4 +1,4 @@
-"""The badges of a topic-partition on the map: a mark for all findings with one code.
+"""The badges of a topic-partition on the map, one per finding code.
 
 The worst badge comes first. Findings that predict a recovery give no badge, because every
 topic-partition has them after an unclean shutdown. For example:

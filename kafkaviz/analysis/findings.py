@@ -388,7 +388,7 @@ def finding(
     """Returns a finding with this code.
 
     If `consequence` or `next_step` is None, the text is from CODES. If `release` is empty, the
-    consequence is that for the newest release.
+    consequence for the newest release is used.
     """
     row = CODES[code]
     return Finding(

@@ -379,9 +379,10 @@ def _has_timestamp(segment: SegmentFacts) -> bool:
 
 
 def _likeliness(reason: RollCause, low: int, high: int) -> int:
-    """Returns how likely a setting has a value from `low` to `high`.
+    """Returns how likely it is that someone chose a value from `low` to `high` for a setting.
 
-    3: the default. 2: a power of two, or whole hours. 1: a round number. 0: none of these.
+    3: the range has the default. 2: a power of two, or 1, 6, 12, 24 or 48 hours. 1: a number that
+    1000, 1024, a minute or ten seconds divides. 0: none of these.
     """
     powers = [1 << power for power in range(14, 31)]
     hours = [HOUR_MS * hours for hours in (1, 6, 12, 24, 48)]

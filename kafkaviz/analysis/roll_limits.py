@@ -246,7 +246,7 @@ def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
 def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarray]:
     """Returns the number of entries in each index before each append.
 
-    An offset entry is written together with a time entry if the largest timestamp has grown.
+    Each offset entry comes with a time entry if the largest timestamp has grown since the last one.
     """
     points = entry_rows(rows["size_bytes"], interval_bytes)
     newest_ms = np.maximum.accumulate(rows["max_timestamp_ms"])[points]

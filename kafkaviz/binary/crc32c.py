@@ -40,7 +40,7 @@ _INSTRUCTIONS = {
 def checksum_ranges(
     data: bytes | memoryview | np.ndarray, starts: np.ndarray, ends: np.ndarray
 ) -> np.ndarray:
-    """Returns the CRC-32C of each data[start:end] as uint32. Raises IndexError outside of data."""
+    """Returns the CRC-32C of each data[start:end] as uint32. Raises IndexError outside `data`."""
     buffer = np.frombuffer(data, np.uint8)
     buffer.flags.writeable = False  # always the same array type, so that numba compiles one version
     return _checksum_ranges(

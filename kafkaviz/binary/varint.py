@@ -25,7 +25,7 @@ TOO_LONG = -2
 
 @njit(cache=True, boundscheck=True)
 def scan(data: np.ndarray, position: int, end: int, longest_bytes: int) -> tuple[np.uint64, int]:
-    """Reads a number without decoding zigzag, for compiled functions.
+    """Reads a varint without decoding zigzag, for compiled functions.
 
     Returns (number, position after it). Instead of the position: CUT if the data ends within the
     number, TOO_LONG if the last allowed byte has its top bit set.
@@ -46,7 +46,7 @@ def scan(data: np.ndarray, position: int, end: int, longest_bytes: int) -> tuple
 
 @njit(cache=True)
 def unfold32(number: np.uint64) -> int:
-    """Decodes the low 32 bits of a zigzag number to the signed number."""
+    """Returns the signed number that the low 32 bits of a zigzag number encode."""
     low = np.int64(number & np.uint64(0xFFFFFFFF))
     # numba returns this to Python as an int
     return (low >> 1) ^ -(low & 1)  # ty: ignore[invalid-explicit-return]
@@ -82,7 +82,7 @@ def read_varlong(data: bytes | memoryview, position: int = 0) -> tuple[int, int]
 
 
 def read_unsigned(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """Reads an unsigned 32-bit number, like read_varint."""
+    """Reads an unsigned 32-bit number. Returns and raises the same as read_varint."""
     number, position = _read(data, position, VARINT_BYTES)
     return number & 0xFFFFFFFF, position
 

@@ -370,7 +370,7 @@ def _signed32(number: int) -> int:
 
 @cache
 def schema(line: str, parts: tuple[tuple[str, str], ...] = ()) -> Structure:
-    """Parses a line such as "group str". `parts` has (name, type) of each type used by name."""
+    """Parses a line such as "group str". `parts` are the (name, type) pairs it may use."""
     tokens = [*_tokens(line), "}"]
     fields = _fields(tokens, dict(parts))
     if tokens:

@@ -116,7 +116,7 @@ def first_sequence(producers: np.ndarray) -> np.ndarray:
 
 
 def _check_count(count: int, left_bytes: int) -> int:
-    """Returns the number of producers. Raises CorruptBytes if the bytes cannot hold them."""
+    """Returns the number of producers. Raises CorruptBytes if the bytes cannot hold that many."""
     position = field_start(HEADER, "producer_count")
     if count < 0:
         words = f"{_INVALID}: non-nullable field producerEntries was serialized as null"

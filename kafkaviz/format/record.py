@@ -168,8 +168,9 @@ def row_runs(
 ) -> Iterator[np.ndarray]:
     """Yields the rows that Kafka's iterator returns, in tables of up to RUN_ROWS rows.
 
-    Raises CorruptBytes at a record that Kafka cannot read. The rows before this record are yielded
-    first, but not in a compressed batch. The last record is not yielded if bytes follow it.
+    Raises CorruptBytes at a record that Kafka cannot read, and if bytes follow the last record. The
+    rows before that record, or without the last one, are yielded first, unless the batch is
+    compressed: then no rows are yielded.
     """
     if (
         is_compressed

@@ -258,8 +258,8 @@ class Broker:
     def lacks_metadata_log(self) -> bool:
         """Whether the metadata log is missing, or is in a log directory that was not opened.
 
-        A KRaft node of any role keeps this log in one of its log directories. Before Kafka 3.7,
-        which added directory.id, a KRaft node has a single log directory (KIP-858).
+        A KRaft node of any role keeps this log in one of its log directories. False before Kafka
+        3.7, which added directory.id: there a KRaft node has a single log directory (KIP-858).
         """
         return not self.main_directory.has_metadata_log and any(
             directory.is_kraft and directory.directory_id and not directory.is_simulated
@@ -708,10 +708,10 @@ def _open_lone_partition(source: Path, path: Path) -> Broker:
 def _without_other_segments(
     partition: Partition, directory: LogDirectory, folder: Path
 ) -> tuple[Partition, LogDirectory]:
-    """Returns `partition` and its log directory without checkpoints about other segments.
+    """Returns `partition` and its log directory without checkpoints that refer to other segments.
 
     `partition` is a view of one opened segment. Without these checkpoints, no check reports the
-    other segments as missing. The recovery point stays if it is below the segment's end.
+    other segments as missing. The recovery point stays unless it is in a later segment.
     """
     parsed = (names.parse_file(info.name) for info in file.list_files(folder))
     bases = sorted(name.base_offset for name in parsed if name and name.kind == "log")

@@ -211,7 +211,7 @@ def _row_spans(
 
 
 def _small_file_spans(info: FileInfo, kind: str, start: int, stop: int) -> list[Span]:
-    """Returns the spans of a snapshot or text file; for other files a single unknown span."""
+    """Returns the spans of a snapshot or text file; for a large text, a single unknown span."""
     if info.size_bytes > TEXT_BYTES and kind != "snapshot":
         return [_unknown_file_span(info)]
     data = file.read(info.path)

@@ -149,7 +149,7 @@ class Segment:
         return self.with_log().log.size_bytes <= FILLED_LIMIT_BYTES
 
     def walk(self) -> WalkResult:
-        """Returns every batch of the .log at once. No batch if there is no .log."""
+        """Returns every batch of the .log at once; no batches if there is no .log."""
         if self.log is None:
             return WalkResult(np.empty(0, BATCH), WalkEnd(0, "end"))
         scan = self.full_scan()

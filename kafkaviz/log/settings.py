@@ -43,9 +43,9 @@ METADATA_NAMES = {
 
 
 class Origin(StrEnum):
-    """The source of a value, from the strongest to the weakest.
+    """The sources of a value, from the strongest to the weakest.
 
-    A value that was typed under a broker-level name (log.roll.ms) is weaker than `CLUSTER`.
+    An exception: a value typed under a broker-level name (log.roll.ms) is weaker than `CLUSTER`.
     """
 
     TYPED = "typed"

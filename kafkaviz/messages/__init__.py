@@ -113,7 +113,7 @@ def find_message(room: str, text: str) -> Message | None:
     """Returns the message whose English text is `text`, or None.
 
     Needed for libraries that report an event only as text. If several messages fit, returns the one
-    with the most text outside its places. `room` is the name of the file to search.
+    with the most text outside its {placeholders}. `room` is the name of the file to search.
     """
     templates = sorted(
         _file(ENGLISH, room).items(), key=lambda item: -len(re.sub(r"\{\w+\}", "", item[1]))

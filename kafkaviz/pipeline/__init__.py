@@ -25,7 +25,7 @@ OLDEST_SPARK = (4, 1)  # the first release that passes filters to Python data so
 def register(spark: "SparkSession") -> None:
     """Registers the six data sources (datasource/source.py) in a session of Spark 4.1 to 4.3.
 
-    Raises a KafkavizError if the session's Spark is too old, or the workers' Python lacks kafkaviz.
+    Raises KafkavizError if the session's Spark is too old, or the workers' Python lacks kafkaviz.
     """
     extras.require("spark")
     refuse_older_spark(spark.version)
@@ -72,7 +72,7 @@ def _rows(
 
 
 def refuse_older_spark(version: str) -> None:
-    """Raises a KafkavizError if the Spark release is older than `OLDEST_SPARK`."""
+    """Raises KafkavizError if the Spark release is older than `OLDEST_SPARK`."""
     spark = tuple(int(part) for part in re.findall("[0-9]+", version)[:2])
     if spark < OLDEST_SPARK:
         oldest = ".".join(map(str, OLDEST_SPARK))

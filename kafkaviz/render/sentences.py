@@ -57,7 +57,7 @@ def to_sentence(text: str) -> str:
 
 
 def end_sentence(text: str) -> str:
-    """Adds the full stop of the reader's language if the text has none."""
+    """Adds a full stop, in the form of the reader's language, if the text has none."""
     return say("common.stop", text=text) if text and text[-1] not in ".!?。！？" else text
 
 

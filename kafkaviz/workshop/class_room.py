@@ -273,7 +273,7 @@ class ClassRoom:
             )
 
     def stuck_seats(self, *, has_question: bool, has_task: bool) -> list[StuckSeat]:
-        """Returns learners who may need the teacher at the current step. Raised hands are first."""
+        """Returns learners who may need help at the current step; raised hands come first."""
         with self._lock:
             step = self.position.step
             if step is None:

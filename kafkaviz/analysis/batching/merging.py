@@ -488,7 +488,7 @@ class _SampleWriter:
     def write(self, numbers: np.ndarray) -> MergedBatches:
         """Writes the sample, and returns its sizes. `numbers` has each record's new batch number.
 
-        If the same numbers were written before, returns the sizes from that time.
+        If the same numbers were written before, returns the sizes that were measured then.
         """
         for written_numbers, merged in self._written:
             if np.array_equal(written_numbers, numbers):

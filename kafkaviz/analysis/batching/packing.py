@@ -196,8 +196,8 @@ def ratio_interval(
     """Returns the 95 % interval of sum(packed) / sum(plain), by a jackknife.
 
     `packed` and `plain` have one size per block. A block is one observation, because neighbouring
-    records are similar. Returns the ratio twice if `is_whole`. Otherwise, a single block has no
-    interval, and the result is (None, None).
+    records are similar. If `is_whole`, both ends are the ratio itself.
+    If not, fewer than two blocks give (None, None).
     """
     packed_sums = np.array(packed, float)
     plain_sums = np.array(plain, float)

@@ -343,7 +343,7 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         self._epoch = int(epochs[-1])
 
     def _add_times(self, batches: np.ndarray) -> None:
-        """Finds timestamps that are missing, in another unit, in the future, or late.
+        """Finds timestamps that are missing, in the wrong unit, in the future, or late.
 
         Late means more than LATE_MS below a plausible timestamp in an earlier batch.
         """

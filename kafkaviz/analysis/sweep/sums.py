@@ -68,7 +68,7 @@ class HeaderCounts:
         self.starts = starts
 
     def histograms(self) -> tuple[np.ndarray, np.ndarray]:
-        """Returns all histograms in one array, without trailing zeros, and the start of each."""
+        """Returns all histograms, without trailing zeros, in one array, and where each starts."""
         # the steps of each interval add up to 0, so one cumulative sum is right for all intervals
         counts = self.flat + np.cumsum(self.steps)
         starts = starts_of_lengths(_trimmed_lengths(counts, self.starts))

@@ -470,7 +470,7 @@ class _RunBuilder:
 def _read(
     builder: _RunBuilder, segment: LogSegment, aborted: Iterable[Transaction], stop_offset: int
 ) -> bool:
-    """Adds the runs below `stop_offset`. Returns whether the .log was read up to `stop_offset`."""
+    """Adds the runs below `stop_offset`. Returns False if it stopped earlier, inside the .log."""
     batch_count = 0
     with open_batch_starts(segment) as batch_starts:
         start = batch_starts.position_before_offset(builder.end_offset)

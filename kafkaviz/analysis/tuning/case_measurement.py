@@ -387,7 +387,7 @@ def _read_chunks(window: LogWindow, report_share: Callable[[float], None]) -> It
 
 
 def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str) -> None:
-    """Raises a KafkavizError with Kafka's exception if Kafka cannot create a log with `config`."""
+    """Raises KafkavizError with Kafka's exception if Kafka cannot create a log with `config`."""
     try:
         UnifiedLog(config, behaviour, now_ms=0)
     except CannotLoad as fault:

@@ -269,7 +269,7 @@ def _retained_bytes(case: TuningCase) -> float | None:
 
 
 def _numbers(case: TuningCase, segment_bytes: int, broker_segments: int) -> SegmentNumbers:
-    """Returns the numbers for one value of segment.bytes. If it is not today's, models them all."""
+    """Returns the numbers for one value of segment.bytes, all modelled unless it is today's."""
     config = replace(case.today.config, segment_bytes=segment_bytes)
     ends = limits_at(case.measurement, config, case.today.interval_bytes)
     ended_bytes = ends.ends_bytes[ends.binding]

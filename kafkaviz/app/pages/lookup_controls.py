@@ -381,7 +381,7 @@ def format_target(target: int, target_kind: str) -> str:
 
 
 def open_source() -> LookupSource:
-    """Returns an index with the typed keys, or with `DEFAULT_KEYS` if a typed key is invalid."""
+    """Returns an index with the keys that the user typed, or with `DEFAULT_KEYS`."""
     text = st.session_state.get(page_state.KEYS) or st.query_params.get(page_state.KEYS)
     try:
         keys = parse_keys(text or DEFAULT_KEYS)

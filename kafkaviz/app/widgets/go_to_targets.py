@@ -1,4 +1,4 @@
-"""Results of Go to that do not depend on the directory: pages, tabs, settings, findings, lessons.
+"""Search results that do not depend on the directory: pages, tabs, settings, findings and lessons.
 
     find_targets("log.roll.ms", pages)      the setting segment.ms, which opens Rolls
     find_targets("热区", pages)              the lesson on the warm section, in any language

@@ -1,6 +1,6 @@
 """The output of `kafkaviz dump`: equal to that of Kafka's DumpLogSegments 4.3.1, or JSON.
 
-Where Kafka's tool throws, the text output raises a JavaException with the same text.
+Where Kafka's tool throws, the text output raises JavaException with the same text.
 """
 
 from collections import defaultdict

@@ -97,8 +97,8 @@ def _join_texts(words: tuple[tuple[str, ...], ...]) -> tuple:
     """Joins all texts into one array.
 
     Returns:
-        (array, starts, ends, first, line_bytes): text i is array[starts[i] : ends[i]], text
-        first[k] is the first one of words[k], and a line has at most `line_bytes`.
+        (array, starts, ends, first, line_bytes): Text i is array[starts[i] : ends[i]]. The
+        texts of words[k] start with text first[k]. A line has at most `line_bytes` bytes.
     """
     texts = [text.encode() for part in words for text in part]
     ends = np.cumsum([0, *map(len, texts)])

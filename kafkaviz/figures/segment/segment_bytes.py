@@ -168,10 +168,10 @@ def view(
 
 
 def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
-    """Returns a copy of the view that shows the bytes without the names of fields.
+    """Returns a copy of the view without the names of the fields from `byte` on.
 
-    In a .log, the bytes before `byte` keep their names. In an index, only the entry that holds
-    `byte` is shown.
+    In a .log, the fields that end before `byte` keep their names. In an index, only the entry that
+    holds `byte` is shown, without names.
     """
     pane = bytes_view.outer
     entry_bytes = ENTRY_BYTES.get(bytes_view.file)

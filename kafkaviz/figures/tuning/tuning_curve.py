@@ -57,7 +57,7 @@ class CurveMark:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningCurveView:
-    """The headers that lookups read at each interval. Arrays have a value per interval."""
+    """The headers that lookups read at each interval. Each array has one value per interval."""
 
     title: str
     caption: str
@@ -409,7 +409,7 @@ def _dots(curve: TuningCurveView, column: str, name: str, colours: dict[str, str
 
 
 def _p99_texts(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns the p99 times of today's and the considered interval, left of their lines."""
+    """Returns labels of the p99 time at today's and the considered interval, left of each line."""
     return [
         theme.note(
             mark.p99_text,

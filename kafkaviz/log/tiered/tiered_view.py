@@ -334,7 +334,7 @@ def _current_partitions(state: TieredState) -> dict[str, TieredPartition]:
     """Returns the current partition for each directory name.
 
     If a topic was deleted and created again, the store has a folder for each topic id. The
-    folder with the topic id of the local directory is current. Without such a folder, the one
+    folder with the topic id of the local directory is current. If only the store exists, the folder
     that was written last is current.
     """
     current: dict[str, TieredPartition] = {}

@@ -60,7 +60,7 @@ def numpy_column(
 ) -> pa.Array:
     """Returns a column from an array of bools or numbers. `is_absent` masks the null rows.
 
-    Raises an OverflowError if a number does not fit into the type.
+    Raises OverflowError if a number does not fit into the type.
     """
     if kind == BOOL:
         return _build(kind, len(values), [_bits(values)], is_absent)
@@ -72,7 +72,7 @@ def numpy_column(
 
 
 def repeated_texts(texts: Sequence[str | None], counts: Sequence[int]) -> pa.Array:
-    """Repeats text n `counts[n]` times; None becomes null. Raises an OverflowError above 2 GiB."""
+    """Repeats text n `counts[n]` times; None becomes null. Raises OverflowError above 2 GiB."""
     encoded = [None if text is None else text.encode() for text in texts]
     return _repeated(STRING, encoded, counts)
 

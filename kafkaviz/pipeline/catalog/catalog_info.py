@@ -120,7 +120,7 @@ def to_json(info: CatalogInfo) -> dict:
 def from_json(document: dict[str, Any]) -> CatalogInfo:
     """Parses a document that `to_json` returned.
 
-    Raises a ValueError, LookupError, TypeError or AttributeError if the document is invalid.
+    Raises ValueError, LookupError, TypeError or AttributeError if the document is invalid.
     """
     tables = {table: _parse_files(table, document["tables"][table]["files"]) for table in TABLES}
     sources = tuple(_parse_source(source) for source in document["sources"])
@@ -146,7 +146,7 @@ def version() -> str:
 
 
 def ensure_type(kind: Any, value: Any) -> Any:
-    """Returns `value`. Raises a TypeError if it is not of type `kind`."""
+    """Returns `value`. Raises TypeError if it is not of type `kind`."""
     if not isinstance(value, kind):
         raise TypeError(f"{value!r} is no {kind}")
     return value
@@ -315,7 +315,7 @@ def to_row(stored: StampRow) -> dict[str, Any]:
 def from_row(row: Mapping[str, Any], info: CatalogInfo) -> StampRow:
     """Parses a row that `to_row` returned. `info` must be from the ingest that wrote the row.
 
-    Raises a ValueError if the row is invalid.
+    Raises ValueError if the row is invalid.
     """
     try:
         document = json.loads(row["json"])
@@ -348,7 +348,7 @@ def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Span
 
     It must be read again if a file has changed, or was unreadable when the row was written. `text`
     is column `json` of the segment's row in table `stamps`, and `stored` is the segment in its
-    present state. Raises a ValueError if `text` is invalid.
+    present state. Raises ValueError if `text` is invalid.
     """
     files = _to_text({"directory": stored.directory, "files": stored.files})[:-1] + SPANS
     if not text.startswith(files) or not text.endswith(READABLE):

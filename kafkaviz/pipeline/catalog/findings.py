@@ -108,7 +108,7 @@ def stored_health(
     retention: pa.Table,
     partitions: pa.Table,
 ) -> StoredHealth:
-    """Builds a `StoredHealth` from a broker's rows. Raises a ValueError if a row is invalid."""
+    """Builds a `StoredHealth` from a broker's rows. Raises ValueError if a row is invalid."""
     restart_steps = tuple(finding_rows.step_from_row(row) for row in steps.to_pylist())
     restart = (
         None if check.starts is None else Restart(bool(check.clean), check.starts, restart_steps)

@@ -154,7 +154,7 @@ def consumer_columns(options: ConsumerOptions) -> pa.Schema:
 
     Columns broker and replica_reason are added if option includeReplica or columns requests them.
 
-    Raises a BadOption if a column does not exist.
+    Raises BadOption if a column does not exist.
     """
     available = [
         *COLUMNS,
@@ -166,7 +166,7 @@ def consumer_columns(options: ConsumerOptions) -> pa.Schema:
 
 
 def parse_consumer_options(values: Mapping[str, str]) -> ConsumerOptions:
-    """Parses the options of kafka_files. Raises a BadOption for wrong and contradictory options."""
+    """Parses the options of kafka_files. Raises BadOption for wrong and contradictory options."""
     lower_values = {name.lower(): text for name, text in values.items()}
     for name in values:
         _refuse_unknown(name)
@@ -260,7 +260,7 @@ def compile_java_pattern(text: str) -> re.Pattern[str]:
     \p{Alpha}, \Q..\E, (?<name>..), nested classes and their intersection, and look-behinds without
     a fixed length.
 
-    Raises a BadOption if the pattern is invalid, or Python gives it another meaning.
+    Raises BadOption if the pattern is invalid, or Python gives it another meaning.
     """
     try:
         if _has_class_operation(text):
@@ -274,7 +274,7 @@ def compile_java_pattern(text: str) -> re.Pattern[str]:
 
 
 def _has_class_operation(text: str) -> bool:
-    """Returns whether a character class has another class or &&, which Python reads as text."""
+    """Returns whether a character class contains a class or &&, which Python reads as text."""
     escaped = False
     in_class = False
     for at, character in enumerate(text):
@@ -349,7 +349,7 @@ def _compare(starting: OffsetLimit, ending: OffsetLimit) -> None:
 
 
 def refuse_reversed(topic_partition: TopicPartition, start: int, end: int) -> None:
-    """Raises a BadOption if `start` > `end`. A negative `end` means `LATEST` and is accepted."""
+    """Raises BadOption if `start` > `end`. A negative `end` means `LATEST` and is accepted."""
     if start > end >= 0:
         (label,) = labels([topic_partition])
         raise BadOption(message("option.start_behind_end", label=label, start=start, end=end))

@@ -37,7 +37,7 @@ def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> 
     With minPartitions or maxRecordsPerPartition, a partition has several ranges, each for its own
     task.
 
-    Raises a BadOption if an option lacks a partition that is read, or names one that is not read.
+    Raises BadOption if an option lacks a partition that is read, or names one that is not read.
     Raises DataLoss if an option names an offset or a partition that does not exist.
     """
     partitions = [
@@ -83,7 +83,7 @@ def check_stable(
 def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
     """Returns the offsets to read, both included. An empty range has `least` > `most`.
 
-    Raises a BadOption if all records are older than the starting time, or the start is after the
+    Raises BadOption if all records are older than the starting time, or the start is after the
     end. Raises DataLoss if a requested offset is outside of the log.
     """
     first = _resolve(partition, options.starting, options)

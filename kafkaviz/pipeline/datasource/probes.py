@@ -84,7 +84,7 @@ MAX_REASON = 300  # most characters shown of Spark's error about a Python that d
 
 
 def require_kafkaviz(spark: "SparkSession", *, is_connect: bool) -> None:
-    """Raises a KafkavizError unless Spark plans queries with a Python that has kafkaviz."""
+    """Raises KafkavizError unless Spark plans queries with a Python that has kafkaviz."""
     process = message("errors.process_of_server" if is_connect else "errors.process_of_driver")
     source = _probe()
     spark.dataSource.register(source)

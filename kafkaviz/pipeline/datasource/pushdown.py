@@ -77,7 +77,7 @@ def add_filters(
 ) -> PushedFilters:
     """Returns the limits of the options together with the limits of pushed filters.
 
-    Only comparisons of a column with integers, and = or IN on the topic, add limits. Negated
+    Only comparisons of a column with integers, and =, <=> or IN on the topic, add limits. Negated
     filters add none.
     """
     return reduce(_add_filter, filters, options)

@@ -64,7 +64,7 @@ def register(spark: "SparkSession") -> None:
     workers with the Python of this process, because Spark's default is the first python3 on PATH.
     If the workers may have another Python, a query tests whether that Python has kafkaviz.
 
-    Raises a KafkavizError if the Python of the workers does not have kafkaviz.
+    Raises KafkavizError if the Python of the workers does not have kafkaviz.
     """
     master = cast(str, spark.conf.get("spark.master", ""))
     context = getattr(spark, "sparkContext", None)  # a session of Spark Connect has none
@@ -142,7 +142,7 @@ class KafkaSource(DataSource):
         For a table in Spark's catalog, the first column holds the options as metadata
         (source_schema.py).
 
-        Raises a BadOption if a column does not exist, and CannotOpen if a table is created without
+        Raises BadOption if a column does not exist, and CannotOpen if a table is created without
         a directory, which a query could not add later.
         """
         values = self._given_options()
@@ -159,7 +159,7 @@ class KafkaSource(DataSource):
 
     @staticmethod
     def parse_options(values: Mapping[str, str]) -> SourceOptions:
-        """Parses the options of the format. Raises a BadOption for unknown and invalid options."""
+        """Parses the options of the format. Raises BadOption for an unknown or invalid option."""
         return source_schema.parse_options(values)
 
     def columns(self, options: SourceOptions) -> pa.Schema:
@@ -174,14 +174,14 @@ class KafkaSource(DataSource):
 
     @one_line_errors()
     def writer(self, schema: "StructType", overwrite: bool) -> NoReturn:  # noqa: FBT001 - as Spark calls it
-        """Raises a BadOption, because a broker's files are only read."""
+        """Raises BadOption, because a broker's files are only read."""
         raise BadOption(message("option.no_writer", format=self.FORMAT))
 
     streamWriter = writer
 
     @one_line_errors()
     def reader(self, schema: "StructType") -> "KafkaReader":
-        """Returns a reader of these columns. Raises a BadOption for a wrong name or type."""
+        """Returns a reader of these columns. Raises BadOption for a wrong name or type."""
         values = self._given_options(schema)
         options = self.parse_options(values)
         available = self.available_columns(options)

@@ -88,7 +88,7 @@ class SourceQuery:
         self.filters = option_filters(request.name, request.options)
 
     def open(self) -> Inventory:
-        """Opens the directories. Raises a CannotOpen if a directory cannot be opened."""
+        """Opens the directories. Raises CannotOpen if a directory cannot be opened."""
         request = self.request
         file_system.use_credentials(dict(request.credentials))
         paths = [path for directory in request.directories for path in expand(directory)]
@@ -161,7 +161,7 @@ class SourceQuery:
         )
 
     def _open(self, directory: str) -> Broker:
-        """Opens the broker of a directory. Raises CannotOpen if that is impossible.
+        """Opens a directory as a broker. Raises CannotOpen if that is impossible.
 
         If Spark's workers are on a cluster, archives and tiered storage cannot be opened, because
         the workers do not see the files.

@@ -181,7 +181,7 @@ NAMES = tuple(field.name for field in fields(SourceOptions))
 
 
 def parse_options(values: Mapping[str, str]) -> SourceOptions:
-    """Parses the options of a format. Raises a BadOption for unknown and invalid options."""
+    """Parses the options of a format. Raises BadOption for unknown and invalid options."""
     unknown = [name for name in values if name.lower() not in (*NAMES, *SPARK_OPTIONS)]
     if unknown:
         raise BadOption(message("option.unknown", name=unknown[0], names=NAMES))
@@ -323,14 +323,14 @@ def parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
 
 
 def parse_bool(option: str, text: str) -> bool:
-    """Parses "true" or "false" in any case. Raises a BadOption for other texts."""
+    """Parses "true" or "false" in any case. Raises BadOption for other texts."""
     if text.lower() not in ("true", "false"):
         raise BadOption(message("option.no_flag", option=option, value=text))
     return text.lower() == "true"
 
 
 def parse_number(option: str, text: str, least: int) -> int:
-    """Parses a 64-bit integer that is at least `least`. Raises a BadOption for other texts."""
+    """Parses a 64-bit integer that is at least `least`. Raises BadOption for other texts."""
     try:
         number = int(text)
     except ValueError:

@@ -365,7 +365,7 @@ class Cursor(Generic[T]):
         self._next = next(values, None)
 
     def take(self, key: Any) -> Iterator[T]:
-        """Yields the next values of the stream, up to the first value with another key."""
+        """Yields the next values of the stream, up to the first value with a different key."""
         while self._next is not None and self._key(self._next) == key:
             value = self._next
             self._next = next(self._values, None)

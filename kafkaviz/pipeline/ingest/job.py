@@ -271,7 +271,7 @@ def ingest(
 
 
 def refuse_inside(catalog_path: Path, disk_inventory: Inventory) -> None:
-    """Raises a CannotOpen if the catalog would be inside an inspected directory.
+    """Raises CannotOpen if the catalog would be inside an inspected directory.
 
     kafkaviz never writes into the directories that it inspects.
     """

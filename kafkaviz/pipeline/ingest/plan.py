@@ -240,7 +240,7 @@ def _group_splits(
 
 
 def check_cost(segment: LogSegment) -> int:
-    """Estimates the cost of checking a segment. Cost 1 is checking one uncompressed byte.
+    """Estimates the cost of checking a segment, in units of checking one uncompressed byte.
 
     For a small or unreadable .log, returns the size of the .log in bytes.
     """

@@ -34,7 +34,7 @@ def to_json(result: SegmentFindings) -> str:
 
 
 def from_json(segment: LogSegment, text: str) -> SegmentFindings:
-    """Parses what `to_json` returned for this segment. Raises a ValueError for other texts."""
+    """Parses what `to_json` returned for this segment. Raises ValueError for other texts."""
     try:
         document = json.loads(text)
         findings = finding_rows.findings_from_plain(document["findings"])
@@ -49,7 +49,7 @@ def from_json(segment: LogSegment, text: str) -> SegmentFindings:
 
 
 def digest(segment: Segment, facts: PartitionFacts) -> str:
-    """Returns a digest of all that decides the result of a segment's checks, except the time."""
+    """Returns a digest of everything, except the time, that a segment's check results depend on."""
     may_be_stale = facts.may_hold_stale_entries(segment)
     used_facts = replace(facts, now_ms=0, may_be_running=may_be_stale)
     return digest_of(segment.state, *astuple(used_facts))

@@ -84,7 +84,7 @@ class IngestWork:
                 yield startup
 
     def has_new_rows(self, number: int) -> bool:
-        """Returns whether a segment's rows are from this or a killed run, not the old catalog."""
+        """Returns whether this run or a killed one read a segment, instead of keeping its rows."""
         return self.states[number] in (READ, RESUMED)
 
     def is_resumed(self, number: int) -> bool:

@@ -136,7 +136,7 @@ def is_connected(spark: "SparkSession") -> bool:
 
 
 def refuse_stopped(spark: "SparkSession") -> None:
-    """Raises a KafkavizError if the session was stopped."""
+    """Raises KafkavizError if the session was stopped."""
     connected: Any = spark
     if connected.is_stopped if is_connected(spark) else not is_alive(spark.sparkContext):
         raise KafkavizError(message("errors.session_stopped"))
@@ -183,7 +183,7 @@ def is_alive(context: "SparkContext") -> bool:
         return False
     try:
         return not context._jsc.sc().isStopped()
-    # py4j raises a ConnectionRefusedError, its own network error or an OSError, depending on timing
+    # py4j raises ConnectionRefusedError, its own network error or an OSError, depending on timing
     except Exception:
         return False
 

@@ -99,7 +99,7 @@ def quote_name(name: str) -> str:
 
 
 def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
-    """Raises a QueryError unless the text is a single SELECT over the catalog.
+    """Raises QueryError unless the text is a single SELECT over the catalog.
 
     `parse` returns the syntax tree of a text (DuckDB's json_serialize_sql).
     """

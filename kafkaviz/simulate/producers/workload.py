@@ -202,7 +202,7 @@ def load(
 
     Args:
         name: stands for the file name in errors about a TOML text.
-        version: Kafka's release instead of the workload's. Settings are checked against it.
+        version: replaces the Kafka release of the workload. Settings are checked against it.
         overrides: names of settings that will be replaced, so their values are not checked.
     """
     if isinstance(source, Path):

@@ -319,7 +319,7 @@ def _sets_metadata_version(data: bytes) -> bool:
 def bootstrap_fault(data: bytes) -> BrokerException | None:
     """Returns Kafka's exception for a bootstrap.checkpoint; None for a valid file.
 
-    Raises CannotOpen if the file has too many records to be read here.
+    Raises CannotOpen if the file has more record data than is read here.
     """
     if _sets_metadata_version(data):
         return None

@@ -269,7 +269,7 @@ def _cleaner_text(check: CleanerCheck) -> str:
 def _left_text(check: CleanerCheck, unread: Sequence[LogRecord], key: str) -> str:
     """Lists the records of a key that the cleaning in `check` keeps, as text.
 
-    If `check` has no records of the key, as it could not read the log, lists `unread` instead.
+    If `check` has no records of the key because it could not read the log, lists `unread` instead.
     """
     records = check.records_of(key) or unread
     if check.cleaning:

@@ -374,7 +374,7 @@ def _error_text(trial: StartTrial) -> str:
 
 
 def strip(trial: StartTrial) -> OffsetStrip:
-    """Returns a bar for the undamaged log, and a bar for the client's reading after start-up."""
+    """Returns a bar for the undamaged log, and one for the client's reads after start-up."""
     scale = _Scale(trial.expected_reading.start_offset, trial.expected_reading.end_offset)
     bases = [base for base in trial.copy.bases if scale.first < base < scale.stop]
     end = next((base for base in bases if base > trial.copy.segment), scale.stop)
