@@ -1,11 +1,14 @@
-"""Paths of files outside the package, and limits that are set with environment variables.
+"""Paths of files outside the package, limits from environment variables, and locked folders.
 
 app.py, pages/, .streamlit/ and sample_data/ are at the top of a checkout. A wheel has them in
 kafkaviz/checkout/.
 """
 
+import fcntl
 import os
 import re
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kafkaviz.errors import KafkavizError
@@ -31,3 +34,19 @@ def positive_number(name: str, default: int) -> int:
     if not re.fullmatch("[0-9]{1,18}", digits):  # Python refuses to parse thousands of digits
         raise KafkavizError(message("errors.is_no_positive_number", name=name, value=text[:40]))
     return int(digits)
+
+
+@contextmanager
+def lock_folder(folder: str) -> Generator[None]:
+    """Lets only one process at a time run the block. Creates the folder if it is missing.
+
+    On a file system without locks, the block runs unlocked.
+    """
+    os.makedirs(folder, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

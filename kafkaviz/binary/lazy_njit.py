@@ -3,15 +3,14 @@
 So a command that calls no compiled function does not wait for numba.
 """
 
-import fcntl
 import functools
-import os
 import warnings
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from functools import cache, cached_property
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
+
+from kafkaviz.environment import lock_folder
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -63,22 +62,10 @@ def _lock_cache(cache: Any) -> None:
 def _locked(folder: str, function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     @functools.wraps(function)
     def call(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
-        with _lock(folder):
+        with lock_folder(folder):
             return function(*arguments, **keywords)
 
     return call
-
-
-@contextmanager
-def _lock(folder: str) -> Generator[None]:
-    os.makedirs(folder, exist_ok=True)
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 @cache

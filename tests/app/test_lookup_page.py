@@ -49,7 +49,7 @@ def test_a_real_segment(clean):
 def test_another_segment_than_the_open_one_is_searched(damaged):
     text = page_html(page(damaged, tp="bookings-0", segment="1721", by="offset", target="954"))
     opened = "00000000000000001721, 41 entries in the offset index"
-    assert f"bookings-0, 7 segments; open: {opened}" in text
+    assert f"bookings-0, 7 segments; showing {opened}" in text
 
 
 @pytest.mark.parametrize("target", ["1790000445001", "2026-09-21 14:20:45.001"])

@@ -433,7 +433,7 @@ def test_a_name_that_is_no_workload_lists_those_that_are(tmp_path, monkeypatch):
         f"{', '.join(PRESETS)}\n"
     )
     assert "No such file" in refusal_of("simulate", "./ordres.toml", "--out", "out")
-    assert "with --out" in refusal_of("simulate", "strimzi")
+    assert "use --out" in refusal_of("simulate", "strimzi")
 
 
 @pytest.mark.parametrize(
