@@ -104,10 +104,11 @@ def test_millions_of_records_in_one_batch_are_no_objects(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_wrapper_of_millions_of_old_messages(tmp_path):
+@pytest.mark.parametrize("count", [300_000, pytest.param(3_000_000, marks=pytest.mark.nightly)])
+def test_a_wrapper_of_many_old_messages(tmp_path, count):
     """All its time index entries are looked up without building its records."""
     entry = struct.pack(">qi", TIME_MS, 1)
-    root = broker(tmp_path / "b", wrapper(3_000_000), timeindex=entry)
+    root = broker(tmp_path / "b", wrapper(count), timeindex=entry)
     assert ("unclean-shutdown", ".kafka_cleanshutdown") in findings(root)
 
 

@@ -180,7 +180,7 @@ def test_every_lesson_can_be_taught():
     assert wrong == [] and count == 20
 
 
-def test_a_session_takes_116_minutes():
+def test_how_long_a_session_takes():
     """Ten lessons of three to ten steps; every step has notes, every lesson a task and what
     misleads.
     """
