@@ -221,14 +221,15 @@ def lesson_count(lessons: Sequence[Lesson]) -> int:
 
 def position_text(lessons: Sequence[Lesson], position: LessonPosition) -> str:
     """Returns text such as "lesson 2 of 7, step 1 of 4", counted within the current track."""
+    until_here = lessons[: position.number + 1]
     track_parts = parts(position.lesson)
-    count = lesson_count(lessons)
+    number, count = lesson_count(until_here), lesson_count(lessons)
     if position.part not in track_parts:  # a link may lead to a step that is not in the track
         track_parts = parts(position.lesson, "")
-        count = len(lessons)
+        number, count = len(until_here), len(lessons)
     return say(
         "workshop.lesson_of",
-        number=position.number + 1,
+        number=number,
         count=count,
         step=track_parts.index(position.part) + 1,
         steps=len(track_parts),

@@ -459,6 +459,16 @@ def test_a_lesson_added_as_a_markdown_file_appears(tmp_path, monkeypatch):
     assert "Lesson 1 of 10" in page_html(at)
 
 
+def test_an_added_lesson_without_short_steps_is_not_counted_in_the_short_track(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
+    (tmp_path / "tenth.en.md").write_text(f"---\norder: 3{GOOD[3:]}", encoding="utf-8")
+    crash = {"lesson": "after-a-crash", "at": "5"}
+    assert "Lesson 9 of 11, step 5 of" in page_html(page(**crash))
+    assert "Lesson 8 of 8, step 1 of 1" in page_html(page(**crash, track="short"))
+
+
 def test_a_figure_that_cannot_be_drawn_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
     broken = GOOD.replace("set: five", "data: kafka-4.3.1-clean\ntp: gone-0")
