@@ -122,12 +122,15 @@ def offsets_and_times(
         raise _too_small_error(batch)
     header = np.frombuffer(batch, HEADER, 1).astype(HEADER.newbyteorder("="))
     is_append_time = bool(header["attributes"][0] & LOG_APPEND_TIME)
-    for _, rows in record.runs(*_body(batch), limit_bytes):
-        created_ms = header["base_timestamp_ms"] + rows["timestamp_delta_ms"]
-        times_ms = (
-            np.repeat(header["max_timestamp_ms"], len(rows)) if is_append_time else created_ms
-        )
-        yield header["base_offset"] + rows["offset_delta"], times_ms
+    try:
+        for _, rows in record.runs(*_body(batch), limit_bytes):
+            created_ms = header["base_timestamp_ms"] + rows["timestamp_delta_ms"]
+            times_ms = (
+                np.repeat(header["max_timestamp_ms"], len(rows)) if is_append_time else created_ms
+            )
+            yield header["base_offset"] + rows["offset_delta"], times_ms
+    except CorruptBytes as fault:
+        raise fault.after(HEADER_BYTES) from None
 
 
 def find_fault(
@@ -206,7 +209,7 @@ def compute_crc(read: ReadInto, batch: np.void) -> int | None:
 
 
 def ensure_valid(data: bytes | memoryview) -> None:
-    """Raises CorruptBytes with Kafka's message if the checksum of a batch is wrong."""
+    """Raises CorruptBytes if a batch is incomplete or its checksum is wrong."""
     batch = batch_bytes(data)
     if not _is_magic_2(batch):
         position = _LEGACY_CRC_AT
@@ -468,23 +471,26 @@ def values(data: bytes | memoryview) -> Iterator[bytes | None]:
     """
     header, body = split_header(data)
     end = 0
-    for _ in range(int(header["record_count"])):
-        start, end = content_range(body, end)
-        _, position = varint.read_varlong(body, start + 1)
-        _, position = varint.read_varint(body, position)
-        key_bytes, position = varint.read_varint(body, position)
-        value_bytes, position = varint.read_varint(body, position + max(0, key_bytes))
-        if position + max(0, value_bytes) > end:
-            what = message("corrupt.value_beyond_record", size=value_bytes)
-            raise CorruptBytes(HEADER_BYTES + position, what)
-        yield record.part(body, position, value_bytes)
+    try:
+        for _ in range(int(header["record_count"])):
+            start, end = content_range(body, end)
+            _, position = varint.read_varlong(body, start + 1)
+            _, position = varint.read_varint(body, position)
+            key_bytes, position = varint.read_varint(body, position)
+            value_bytes, position = varint.read_varint(body, position + max(0, key_bytes))
+            if position + max(0, value_bytes) > end:
+                what = message("corrupt.value_beyond_record", size=value_bytes)
+                raise CorruptBytes(position, what)
+            yield record.part(body, position, value_bytes)
+    except CorruptBytes as fault:
+        raise fault.after(HEADER_BYTES) from None
 
 
 def few_records(data: bytes | memoryview) -> list[tuple[int, bytes | None, bytes | None]] | None:
     """Returns the offset, key and value of each record in a simple batch, without compiled code.
 
-    A batch is simple if it is complete, sound, of magic 2, not compressed, and without headers.
-    Returns None for any other batch; read that batch with `iterate`.
+    A batch is simple if it is complete, sound, of magic 2 and not compressed, and no record has
+    headers. Returns None for any other batch; read that batch with `iterate`.
     """
     if len(data) < HEADER_BYTES or not _is_magic_2(data):
         return None

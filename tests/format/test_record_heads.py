@@ -111,6 +111,17 @@ def test_a_value_that_is_longer_than_its_record_is_refused():
     assert fault.value.what.key == "corrupt.value_beyond_record"
 
 
+def test_every_reader_counts_the_bytes_of_a_fault_from_the_batch_on():
+    good = record.build([Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=b"v")])
+    data = batch_of(good + b"\x7f\0", 2)  # the second record is longer than the batch
+    positions = set()
+    for reading in (batch_records.iterate, batch_records.offsets_and_times, batch_records.values):
+        with pytest.raises(CorruptBytes) as fault:
+            list(reading(data))
+        positions.add(fault.value.position)
+    assert positions <= {len(data) - 1, len(data)}
+
+
 def test_messages_before_the_fault_have_offsets_and_times():
     wrapper = build_message(1, 9, None, b"no messages", timestamp_ms=5, attributes=1)
     with pytest.raises(CorruptBytes):
