@@ -79,7 +79,7 @@ def test_each_thing_is_counted_once():
     assert startup_text.change_texts(counted) == (
         "cut 1\u202f600 bytes off one log",
         "delete one file",
-        "delete one directory of deleted topics",
+        "delete one directory of a deleted topic",
         "rebuild the indexes of three segments",
     )
 
@@ -95,7 +95,7 @@ def test_an_empty_replica_is_announced_first():
 def test_a_start_that_does_what_every_start_may_changes_nothing():
     epochs = step("rebuild", "leader-epochs", "a-0/leader-epoch-checkpoint", segment=None)
     usual = (
-        "delete one directory of deleted topics, delete one file that ends in .deleted, write or "
+        "delete one directory of a deleted topic, delete one file that ends in .deleted, write or "
         "delete one producer snapshot and rewrite one leader-epoch-checkpoint file"
     )
     text = startup_text.describe(forecast(SNAPSHOT, epochs, DELETIONS[1], TOPIC))

@@ -102,9 +102,9 @@ def test_the_later_moment_given_first_is_reported(tmp_path):
     log = next((newer / "__cluster_metadata-0").glob("*.log"))
     log.write_bytes(log.read_bytes() + bytes(100))
     html = page_html(page(**{"dir": newer, "with": older}))
-    assert "b is the earlier one" in html and "Changes of the files" not in html
+    assert "b is the earlier one" in html and "Changes to the files" not in html
     html = page_html(page(**{"dir": older, "with": newer}))
-    assert "b is the earlier one" not in html and "Changes of the files" in html
+    assert "b is the earlier one" not in html and "Changes to the files" in html
 
 
 def test_another_offset_is_looked_at():

@@ -85,7 +85,7 @@ def test_a_killed_segment(killed):
             "Slot 3 points past its batch",
             ["slot 3", "after the batch of this offset"],
         ),
-        ("bookings-0", 1721, "Slot 2 of the time index", ["its batch holds another time"]),
+        ("bookings-0", 1721, "Slot 2 of the time index", ["its batch holds a different time"]),
         ("metrics-0", 0, "The index ends inside an entry", ["After the last slot"]),
         ("metrics-0", 2401, "The last 14 of the index’s 27 slots are zeros", ["14 slots"]),
     ],

@@ -245,7 +245,7 @@ def test_the_whole_broker_topic_by_topic():
     assert not at.code
     assert "time entries, from a replay of the log; times are modelled with" in text
     assert "every batch of the broker, so topics with many small batches count most" in text
-    assert "The effect of another segment.index.bytes is computed from the appends" in text
+    assert "The effect of a different segment.index.bytes is computed from the appends" in text
     select_option(at, "Open a topic", "payments-0")
     assert f"Keep 4{T}096" in page_html(at) and at.query_params["tp"] == "payments-0"
 

@@ -156,7 +156,7 @@ def test_the_strip_shows_what_is_read_in_proportion():
 def test_a_failing_log_comes_first():
     strip = health_view.recovery_strip(Restart(False, False, (*AGAIN, FULL)), LOGS)
     assert strip.bars[0].name == "a-0" and strip.bars[0].fails
-    assert strip.below == "fails here, nothing after it is served" and strip.aside == ""
+    assert strip.below == "fails here; nothing after it is served" and strip.aside == ""
 
 
 def test_logs_that_are_only_read_are_called_unchanged():

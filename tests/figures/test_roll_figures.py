@@ -26,7 +26,7 @@ from tests.support.plotly_figures import notes, trace
 MODES = ("light", "dark")
 T = "\u202f"
 START_MS = 1_700_000_000_000
-OTHER_SETTINGS = "500 + 9, under other settings than today's"
+OTHER_SETTINGS = "500 + 9, under settings other than today's"
 
 
 def stream(count: int, size_bytes: int = 1000, apart_ms: int = 100) -> np.ndarray:
@@ -67,7 +67,7 @@ def test_rows_run_to_the_limit_that_trips(mode):
     history, appended = written(LogConfig(segment_bytes=10_000), stream(35))
     view = roll_timeline.view(history, 0, appended)
     assert view.title == "3 rolls: 3 by size"
-    assert view.caption.endswith("the first line to touch the edge causes the roll.")
+    assert view.caption.endswith("the first line to touch it causes the roll.")
     assert view.count == 4
     first = view.rows[0]
     assert (first.name, first.cause) == ("0", "size")

@@ -100,7 +100,7 @@ def test_faults_of_the_other_kinds():
     assert [row.batch for row in rows[:3]] == [*["no batch starts there"] * 2, "2–2"]
     assert [
         row.fault for row in tables.time_rows(segment_anatomy, PinnedRow(0, NONE, NONE), "")
-    ] == ["its batch holds another time"] * 2
+    ] == ["its batch holds a different time"] * 2
 
 
 def test_cells_that_have_no_value():

@@ -54,7 +54,7 @@ TITLES = {  # of the answers on the sample broker
     "larger-batches": (
         "Batches of 16 KiB would save 2.32 MiB of headers in heartbeat, 63 % of its log"
     ),
-    "codec-where": "The most bytes, 3.70 MiB, are uncompressed records of heartbeat",
+    "codec-where": "Uncompressed records of heartbeat take the most bytes, 3.70 MiB",
     "unindexed": "39\u202f073 of the 40\u202f000 batches of heartbeat have no entry",
     "interval": "The indexes take 1 MiB with one entry per batch, and 1.07 KiB at an interval of 4 MiB",
     "16-kib": (

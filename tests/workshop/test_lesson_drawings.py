@@ -384,7 +384,7 @@ def test_rings_and_discs_stand_on_their_slots():
 
 @pytest.mark.parametrize("keys", ["6 6 7", "6", "1 2 3 4 5 6 7 8 9"])
 def test_keys_that_do_not_rise_are_refused(keys):
-    with pytest.raises(NoValue, match="keys are 2 to 8 increasing whole numbers"):
+    with pytest.raises(NoValue, match="keys must be 2 to 8 whole numbers in increasing order"):
         LIVE["own-rule"].make(block(f"own-rule\nkeys: {keys}"))
 
 
