@@ -103,7 +103,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command. Returns 0, 1 (it found a fault or difference) or 2 (bad usage or input)."""
+    """Runs a command. Returns 0, 1 (a fault or difference), 2 (bad input) or 128 + the signal."""
     output.set_up()
     # parsed first, because the other parser's errors need the language too
     options, arguments = _language_parser().parse_known_args(argv)

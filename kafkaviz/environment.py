@@ -23,7 +23,7 @@ SAMPLES = ROOT / "sample_data"
 
 
 def positive_number(name: str, default: int) -> int:
-    """Returns the environment variable `name` as a number, or `default` if it is not set.
+    """Returns the environment variable `name` as a number, or `default` if it is unset or blank.
 
     Raises KafkavizError if the variable is not a whole number above 0.
     """

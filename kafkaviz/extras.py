@@ -43,7 +43,7 @@ def require(extra: str, *packages: str) -> None:
 
 
 def require_package(name: str) -> None:
-    """Raises MissingPackages unless a package is installed. No extra of kafkaviz installs it."""
+    """Raises MissingPackages unless a package is installed. For packages that no extra installs."""
     if missing := _missing((name,)):
         raise MissingPackages("", missing)
 

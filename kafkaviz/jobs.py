@@ -46,7 +46,7 @@ class ReadProgress:
 
     @property
     def share(self) -> float:
-        """The share of the bytes that is done, from 0 to 1; 0 if total_bytes is 0."""
+        """The share of the bytes read so far, from 0 to 1; 0 if total_bytes is 0."""
         return self.done_bytes / self.total_bytes if self.total_bytes else 0.0
 
 
@@ -199,7 +199,8 @@ class Job(Generic[ResultT, ProgressT]):
 class JobRegistry(Generic[KeyT, JobT]):
     """Jobs by key. All threads share them, so the same work never runs twice at the same time.
 
-    Above its limits the registry forgets the least recently used jobs.
+    Above its limits the registry forgets the least recently used jobs. It keeps running jobs unless
+    `forgets_running` is True.
     """
 
     def __init__(
@@ -231,7 +232,7 @@ class JobRegistry(Generic[KeyT, JobT]):
         start: Callable[[], JobT],
         is_stale: Callable[[JobT], bool] = lambda _job: False,
     ) -> JobT:
-        """Returns the job of `key`. If the job is missing, or stale and over, starts one."""
+        """Returns the job of `key`. Starts it if it is missing, or if it is over and stale."""
         with self._lock:
             job = self._jobs.pop(key, None)
             if job is None or (job.is_over and is_stale(job)):
@@ -251,7 +252,7 @@ class JobRegistry(Generic[KeyT, JobT]):
         _cancel(forgotten)
 
     def _forget_unused(self) -> list[JobT]:
-        """Removes jobs until there is room for one more. Returns the removed jobs.
+        """Removes jobs that may be forgotten, until one more job fits. Returns the removed jobs.
 
         The caller must cancel them after it has released the lock.
         """

@@ -122,7 +122,7 @@ def duration(ms: float | None) -> str:
     if ms is None:
         return MISSING
     for unit, length, rounding in (
-        ("d", DAY_MS, 0.05 * HOUR_MS),  # what would round to 24 h is 1 d
+        ("d", DAY_MS, 0.05 * HOUR_MS),  # 23.95 h or more would be rounded to 24 h
         ("h", HOUR_MS, 0.05 * MINUTE_MS),
         ("min", MINUTE_MS, 0.05 * SECOND_MS),
         ("s", SECOND_MS, 0.5),

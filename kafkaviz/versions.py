@@ -92,7 +92,7 @@ LATEST_TIERED_QUERY = _since(
     (3, 9), "list-offsets answers the last offset in the remote tier", "KIP-1005")
 EARLIEST_PENDING_QUERY = _since(
     (4, 2), "list-offsets answers the first offset that is not in the remote tier yet", "KIP-1023")
-# Faults that one release has and another mends
+# Faults that a later release fixes
 OFFSETS_GIVEN_TWICE = Behaviour(
     "an append that fails at its time index entry leaves its batch in the .log, and the next one "
     "gets the same offsets", (((2, 3), (4, 0, 1)),), "KAFKA-19407")
@@ -280,7 +280,7 @@ class SearchProfile:
     # how the record with the largest timestamp is found. "shallow" uses the offset that was stored
     # with the timestamp. "deep", since 3.8, reads the batch (KAFKA-16310).
     max_timestamp: Literal["shallow", "deep"]
-    warm_bytes: int = WARM_BYTES  # of the warm section; Kafka's size, except in some lessons
+    warm_bytes: int = WARM_BYTES  # size of the warm section; some lessons use less
 
     @property
     def release(self) -> Release:

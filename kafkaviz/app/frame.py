@@ -30,10 +30,10 @@ Render = Callable[[], None]
 MAX_MENU_ENTRIES = 60  # for a longer list, a button that opens Go to replaces the menu
 FOOT_CHARACTERS = 21
 CRUMB_CHARACTERS = 48
-# lengths of a path and of a topic-partition with which both fit next to a segment at 1280 px
+# most characters of a path and of a topic-partition that fit next to a segment at 1280 px
 BESIDE_CHARACTERS = 31
 PARTITION_CHARACTERS = 26
-DISK_CHARACTERS = 14  # length of the name of a log directory in front of a topic-partition
+DISK_CHARACTERS = 14  # most characters of a log directory's name before a topic-partition
 
 # charts were drawn for the dark theme and cannot be redrawn for print, so their colours are
 # inverted

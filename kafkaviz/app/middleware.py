@@ -122,7 +122,7 @@ async def _send_page(start: Message, body: bytes, send: Send, *, takes_gzip: boo
 def fill(html: bytes) -> bytes:
     """Inserts the stylesheet and the skeleton before ROOT. Without ROOT, returns `html` unchanged.
 
-    There, the stylesheet comes after Streamlit's CSS and overrides it. CSS inside a page comes
+    Before ROOT, the stylesheet follows Streamlit's CSS and overrides it. CSS inside a page comes
     later, and overrides the stylesheet.
     """
     return html.replace(ROOT, _look() + ROOT, 1)

@@ -131,7 +131,7 @@ REBUILT_INDEXES = "kv_built"
 VISITS = "kv_visited"
 SESSION_LANGUAGE = "kv_spoken"  # the language of this session
 LAST_RECENT = "kv_remembered"  # the directory that this session put into the list of recent ones
-# the recent directories of this session, used if visitors are several people
+# the recent directories of this session, used on a server with several visitors
 OWN_RECENT = "kv_own_recent"
 
 

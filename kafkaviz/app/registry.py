@@ -37,7 +37,7 @@ class Target(NamedTuple):
     page: str
     address: Mapping[str, str]  # parameters in addition to those of the page
     names: tuple[str, ...]  # the searched names in all languages, in lower case
-    texts: tuple[str, ...] = ()  # searched texts without markup, in the reader's language first
+    texts: tuple[str, ...] = ()  # searched texts without markup, the reader's language first
 
 
 @dataclass(frozen=True, kw_only=True)

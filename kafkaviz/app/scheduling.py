@@ -22,7 +22,7 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from functools import wraps
 
-TURN_S = 0.1  # a longer run shares the interpreter with the next ones after this time
+TURN_S = 0.1  # seconds after which the next run starts, even if the current run has not ended
 
 
 # monotonic time at which the run in this thread was requested; inf outside a turn
@@ -31,7 +31,7 @@ _requested_s: ContextVar[float] = ContextVar("requested_s", default=math.inf)
 NO_COLLECTION_AFTER_RUN = {"runner.postScriptGC": False}
 COLLECTION_S = 5.0  # seconds between two collections
 LONG_S = 0.02  # CPU time of a long collection: some hundred thousand objects
-# seconds between two collections that include frozen objects, each of a few tenths of a second
+# seconds between two collections that include frozen objects; each takes some tenths of a second
 EVERYTHING_S = 300
 
 _started_s = 0.0

@@ -89,7 +89,7 @@ async def while_running(app: object) -> AsyncGenerator[None, None]:
 
 def main(arguments: Sequence[str]) -> None:
     """Serves app.py until the process is stopped. The one argument, if any, is the port."""
-    # Streamlit looks for .streamlit/config.toml next to this file
+    # Streamlit looks for .streamlit/config.toml next to the script in sys.argv
     sys.argv = [str(environment.APP)]
     middleware = [
         Middleware(HostCheck, names=host_names(os.environ.get(ALLOW_HOST, ""))),

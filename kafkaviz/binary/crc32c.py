@@ -124,7 +124,7 @@ def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
 def _instructions(context) -> tuple | None:
     """Returns the CRC instructions of the processor that numba compiles for, or None.
 
-    numba compiles again on another processor, so each processor gets only its own instructions.
+    numba compiles again on a different processor, so each processor gets only its own instructions.
     """
     triple, cpu, features = context.codegen().magic_tuple()
     processor = triple.partition("-")[0].replace("arm64", "aarch64")

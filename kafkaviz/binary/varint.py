@@ -75,14 +75,14 @@ def read_varint(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
 
 
 def read_varlong(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """Reads a signed 64-bit number, like read_varint."""
+    """Reads a signed 64-bit number. The result and the errors are as in read_varint."""
     number, position = _read(data, position, VARLONG_BYTES)
     number &= 2**64 - 1
     return (number >> 1) ^ -(number & 1), position
 
 
 def read_unsigned(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """Reads an unsigned 32-bit number. Returns and raises the same as read_varint."""
+    """Reads an unsigned 32-bit number. The result and the errors are as in read_varint."""
     number, position = _read(data, position, VARINT_BYTES)
     return number & 0xFFFFFFFF, position
 

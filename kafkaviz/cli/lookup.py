@@ -212,7 +212,7 @@ def _search_index(args: argparse.Namespace, opened: "OpenedPath") -> int:
 def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> None:
     """Prints on stderr which files are shown in their state after recovery.
 
-    Also says whether start-up will fail.
+    Also says if start-up will fail, or if an index interval was assumed.
     """
     from kafkaviz.analysis.lookup.served_log import (
         describe_failed_start,

@@ -178,7 +178,7 @@ def _write_files(
 def _live(
     plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], *, clean: bool
 ) -> "Generator[Simulated]":
-    """Writes the files in real time until the plan ends or Ctrl-C, then yields the result.
+    """Writes the files in real time until the plan or Ctrl-C ends it, then yields the result.
 
     Meanwhile the directory looks like that of a running broker. Each roll is reported on stderr.
     """
@@ -192,7 +192,7 @@ def _live(
     out = resolve_output(out, inputs)
     refuse_taken(out, (plan.directory, *names.OWN_FILES, names.SERVER_PROPERTIES))
     appends = plan.chunks()
-    # the first chunk is made now, to report a codec unknown to the release before any writing
+    # the first chunk is made now, so that an unknown codec is reported before anything is written
     appends = chain(list(islice(appends, 1)), appends)
     logs = DiskLogs(out / plan.directory)
     started_s = time.monotonic()

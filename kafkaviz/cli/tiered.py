@@ -264,7 +264,7 @@ def _render_partition(
 
 
 def _summarise_upload(upload: "PartitionUpload") -> Iterator[str]:
-    """Yields the number of segments per upload state, and whether this broker uploads.
+    """Yields the number of segments per upload state, and whether this broker may not upload.
 
     Also yields the number of segments that are kept only until they are uploaded.
     """

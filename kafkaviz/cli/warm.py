@@ -120,7 +120,7 @@ def _simulate(_broker: "Broker") -> None:
 
 
 def _search(_broker: "Broker") -> None:
-    """Compiles what the race of two searches and the growth of an index call, and the codecs."""
+    """Compiles the functions for racing searches, for a growing index, and for decompression."""
     import numpy as np
 
     from kafkaviz.analysis.cost import page_replay
@@ -132,5 +132,5 @@ def _search(_broker: "Broker") -> None:
     runs.compile_decompressors()
 
 
-# each runs in a process of its own; the longest come first
+# run in parallel by processes of a pool; the longest come first
 PARTS = (_tune, _clean, _read, _dump, _simulate, _search)

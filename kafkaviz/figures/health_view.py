@@ -73,7 +73,7 @@ class RecoveryBar(NamedTuple):
     cut_bytes: int
     fails: bool
     words: str  # hover text
-    as_before: bool = False  # whether start-up does not change the indexes of the log
+    as_before: bool = False  # whether start-up leaves the indexes of the log unchanged
 
 
 class RecoveryStrip(NamedTuple):

@@ -45,7 +45,7 @@ def _question(
 
 
 def partition_name(row: AnswerRow) -> str:
-    """Returns the topic-partition of a row, or only its topic."""
+    """Returns the topic-partition of a row, or its topic if the row has no partition."""
     if row.get("partition") is not None:
         return f"{row['topic']}-{row['partition']}"
     return str(row["topic"])

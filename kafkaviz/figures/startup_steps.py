@@ -17,7 +17,7 @@ from kafkaviz.simulate.steps import CAUSES, StartupStep
 
 MAX_SEPARATE = 3  # more steps of the same kind and cause share one row
 MAX_ROWS = 300  # most rows of a table that are sent to the browser
-FIRST_ROWS = 6  # the rows of these that are shown at first
+FIRST_ROWS = 6  # how many of them are shown at first
 ACTION_ORDER = ("fail", "truncate", "delete", "rebuild", "create", "keep")
 MAX_NAME_CHARACTERS = 44  # a longer name is shortened in the middle
 

@@ -351,7 +351,7 @@ def _join_continuations(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int,
 
 
 def _unescape(text: str, position: int) -> str:
-    r"""Replaces the escapes \t, \n, \r, \f and \u0041 in a text, and drops any other backslash."""
+    r"""Replaces the escapes \t, \n, \r, \f and \uXXXX in a text, and drops any other backslash."""
 
     def character(match: re.Match) -> str:
         code = match[1]
@@ -363,7 +363,7 @@ def _unescape(text: str, position: int) -> str:
 
 
 def _lines(data: bytes, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """Yields the position and content of each line, split as by Java's BufferedReader."""
+    """Yields the position and content of each line, split as Java's BufferedReader does."""
     for line in _LINE.finditer(data):
         if line.start() < len(data):
             yield line.start(), line[1].decode(encoding, "replace")

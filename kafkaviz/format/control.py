@@ -132,7 +132,7 @@ def dump_text(key: bytes | None, value: bytes | None) -> str:
 
 
 def _type(key: bytes | None) -> int:
-    """Returns the type in a key. Raises KafkaParseError if the key's version is negative."""
+    """Returns the type in a key. Raises KafkaParseError if Kafka refuses the key."""
     if key is None:
         text = 'Cannot invoke "java.nio.ByteBuffer.duplicate()" because "key" is null'
         raise message.kafka_error(0, text, NULL_POINTER)

@@ -242,7 +242,7 @@ class DeepScan:
     def _describe_fault(self, chunk: np.ndarray, batch: np.void) -> BatchFault:
         position = int(batch["position"])
         data = _bytes(chunk, self._position, batch).data
-        # not None: the compiled loops refused this batch
+        # never None here: the compiled loops found a fault in this batch
         error = cast("CorruptBytes", batch_records.find_fault(data, self._limit_bytes))
         return BatchFault(position, FAULTS[batch["fault"]], position + error.position, error.what)
 

@@ -207,7 +207,10 @@ def _read_inner(
 
 
 def _resolve(rows: np.ndarray, wrapper: np.void) -> None:
-    """Makes the offsets and timestamps of inner messages absolute, in place."""
+    """Gives inner messages their real offsets and timestamps, in place.
+
+    Raises CorruptBytes if the wrapper's offset is below the last inner offset.
+    """
     # some versions of librdkafka wrote wrapper offset 0 and real inner offsets
     if wrapper["magic"] == 1 and wrapper["offset"] != 0:
         last = rows["offset"][-1]
@@ -266,7 +269,7 @@ def _count(data: np.ndarray) -> tuple[int, int]:
 
 @njit(cache=True, boundscheck=True)
 def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]:
-    """Fills one row per complete message, up to the first fault.
+    """Fills one row per complete message, and reports the first fault.
 
     Returns:
         (number of messages before the fault, fault or 0, position of the fault, the size that was

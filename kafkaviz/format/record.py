@@ -168,9 +168,8 @@ def row_runs(
 ) -> Iterator[np.ndarray]:
     """Yields the rows that Kafka's iterator returns, in tables of up to RUN_ROWS rows.
 
-    Raises CorruptBytes at a record that Kafka cannot read, and if bytes follow the last record. The
-    rows before that record, or without the last one, are yielded first, unless the batch is
-    compressed: then no rows are yielded.
+    Raises CorruptBytes at a record that Kafka cannot read, and at the last record if bytes follow
+    it. First yields the rows before that record. For a compressed batch, yields no rows then.
     """
     if (
         is_compressed
@@ -386,7 +385,7 @@ def take_record(
         # numba gives Python an int
         return _LENGTH_TOO_LONG, position, np.int64(number), 0  # ty: ignore[invalid-explicit-return]
     size = varint.unfold32(number)
-    # Java cannot make a buffer of negative size and treats it as the end
+    # Java cannot make a buffer of negative size: such a size means that the data ends here
     if body < 0 or (is_compressed and size < 0):
         return TOO_FEW, position, 0, 0
     if size > end - body:
@@ -471,9 +470,9 @@ def take_header(data: np.ndarray, position: int, end: int) -> tuple[int, int, in
 
 @njit(cache=True, boundscheck=True)
 def _locate_part(data: np.ndarray, position: int, end: int) -> tuple[int, int]:
-    """Returns the size and first byte of a key or value.
+    """Returns the size of a key or value, and the position of its first byte.
 
-    The size is negative for null; the first byte is negative if the data is too short.
+    The size is negative for null. The position is negative if the data is too short.
     """
     number, start = varint.scan(data, position, end, varint.VARINT_BYTES)
     size = varint.unfold32(number)

@@ -176,7 +176,7 @@ RECORD_TYPES: dict[int, RemoteRecordType] = {
          "remoteLogSegmentState i8"),
         (2, "RemotePartitionDeleteMetadataRecord", _delete,
          f"{_PARTITION_ID}, brokerId i32, eventTimestampMs i64, remotePartitionDeleteState i8"),
-        # written into no topic by 4.3.1, but read
+        # 4.3.1 reads this type, but never writes it into the topic
         (3, "RemoteLogSegmentMetadataSnapshotRecord", _snapshot, f"segmentId uuid, {_SEGMENT}"),
     )
 }  # fmt: skip

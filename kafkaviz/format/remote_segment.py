@@ -72,7 +72,7 @@ _SEGMENT = re.compile(rf"([0-9]{{20}})-({_UUID})\.([a-z_-]+)")
 
 @dataclass(frozen=True)
 class TopicIdPartition:
-    """A topic-partition and the id of its topic. A re-created topic has another id."""
+    """A topic-partition and the id of its topic. A re-created topic has a new id."""
 
     topic: str
     partition: int
@@ -132,7 +132,7 @@ def parse_segment_file(name: str) -> RemoteSegmentName | None:
 VERSION = "1"
 # a segment of 2 GiB has 512 chunks of the plugin's 4 MiB
 MAX_CHUNKS = 100_000
-# Python raises these for a JSON text of another shape
+# Python raises these if the JSON does not have the expected shape
 MALFORMED = (
     ValueError,
     LookupError,
@@ -204,7 +204,7 @@ def parse_manifest(data: bytes) -> SegmentManifest:
     """Parses a manifest.
 
     Raises:
-        CorruptBytes: the bytes are not JSON, have another version, or lack a field.
+        CorruptBytes: the bytes are not JSON, have an unknown version, or lack a valid field.
         NotRead (a kind of CorruptBytes): the segment has more than MAX_CHUNKS chunks.
     """
     try:
@@ -228,7 +228,7 @@ def parse_manifest(data: bytes) -> SegmentManifest:
 
 
 def decode_sizes(data: bytes) -> np.ndarray:
-    """Decodes the sizes of chunks. Raises ValueError at a negative size or a wrong length."""
+    """Decodes the sizes of chunks. Raises ValueError or struct.error if they are invalid."""
     (count,) = struct.unpack_from(">i", data)
     if count <= 1:
         sizes = np.frombuffer(data[4:], ">i4")

@@ -52,12 +52,12 @@ LEGACY_MAGIC_0: np.dtype = np.dtype(
 INT: np.dtype = np.dtype(">i4")
 COMPRESSED_RECORDS = message("span.compressed_records")
 COMPRESSED_VALUE = message("span.compressed_value")
-# names of the spans that `decompress` opens
+# names of the spans whose bytes `decompress` can decompress
 COMPRESSED_NAMES = (COMPRESSED_RECORDS, COMPRESSED_VALUE)
 
 
 class DecompressedRecords(NamedTuple):
-    """The decompressed records of a batch, and spans that cover every byte of them."""
+    """The decompressed records of a batch, and the spans of all or some of them."""
 
     data: bytes
     spans: list[Span]
@@ -98,8 +98,8 @@ def decompress(
 ) -> DecompressedRecords | None:
     """Returns the decompressed records of a batch, and the spans that overlap [start, stop).
 
-    Positions of spans count in the decompressed records. By default, returns all spans. Returns
-    None if the batch is not compressed.
+    Positions of spans count in the decompressed records. By default, and always for magic 0 and 1,
+    returns all spans. Returns None if the batch is not compressed.
 
     Raises:
         CorruptBytes: the batch cannot be decompressed. The position in the error counts from the
@@ -178,7 +178,7 @@ def _record_base(header: np.void) -> spans_record.RecordBase:
 
 
 def _check_crc(spans: list[Span], layout: np.dtype, computed_crc: int) -> None:
-    """Replaces the note of the crc span by one that says whether the checksum is right."""
+    """Makes the note of the crc span say whether the checksum is right."""
     place = field_names(layout).index("crc")
     crc = spans[place]
     note = message("span.checksum_matches", covers=crc.note)

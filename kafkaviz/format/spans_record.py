@@ -41,7 +41,7 @@ def records(
 ) -> list[Span]:
     """Returns the spans of the records that overlap [start, stop), by default of all records.
 
-    `position` is the position of `data` in the file, and `start` and `stop` are positions there.
+    `position` is where `data` begins in the file. `start` and `stop` are positions in the file too.
     """
     data = memoryview(data)
     result = []
@@ -180,7 +180,7 @@ class _RecordReader:
         self.cursor = end
 
     def _append_rest(self, note: Message) -> None:
-        """Adds a torn span for the rest of the record. Without a rest, makes the last span torn."""
+        """Adds a torn span for the rest of the record. If it is empty, makes the last span torn."""
         if self.cursor == self.end:
             self.result[-1] = self.result[-1]._replace(kind=TORN, note=note)
             return

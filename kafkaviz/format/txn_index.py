@@ -58,7 +58,8 @@ def ensure_readable(entries: np.ndarray, *, allows_negative: bool = True) -> np.
 def check(entries: np.ndarray, base_offset: int) -> None:
     """Checks the entries as TransactionIndex.sanityCheck of Kafka 4.3.1 does.
 
-    Raises CorruptBytes if a marker is below `base_offset`. Kafka then recovers the segment.
+    Raises CorruptBytes if a marker is below `base_offset`: Kafka then recovers the segment. Also
+    raises the error of `ensure_readable`.
     """
     is_below = ensure_readable(entries)["last_offset"] < base_offset
     if is_below.any():
@@ -77,8 +78,8 @@ def check_written(entries: np.ndarray, size_bytes: int, end_offset: float) -> No
         end_offset: the end of the segment, or a later offset.
 
     Raises:
-        CorruptBytes: an entry is torn, has an unknown version, breaks the order, or is outside the
-            segment.
+        CorruptBytes: an entry is torn, has an unknown version or a negative number, breaks the
+            order, or ends after `end_offset`.
     """
     torn_bytes = size_bytes % ENTRY.itemsize
     if torn_bytes:

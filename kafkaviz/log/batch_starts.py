@@ -96,8 +96,8 @@ def _sound_end(
     """Returns the byte up to which a log can be read without its .index, or None.
 
     - The size of the log, if one request fetches the whole log and all batches are valid.
-    - Else the position of the first batch after `last_offset`, if at most two requests from
-      byte 0 on fetch all bytes before it.
+    - Else the position of the first batch after `last_offset`, if `first_offset` is not above the
+      base offset, and at most two requests from byte 0 on fetch all bytes before it.
     """
     size_bytes = segment.log.size_bytes
     if sound_end_offset(segment, read) is not None:
@@ -324,7 +324,7 @@ class IndexSlots:
 
     def __init__(self, read: ReadInto | None, size_bytes: int, layout: np.dtype) -> None:
         """Takes the open file. `read` is None for a missing file."""
-        self._read: ReadInto | Any = read  # typed Any in place of None, for which len is 0
+        self._read: ReadInto | Any = read  # Any allows calls: if it is None, len is 0
         self._layout = layout
         self._slots = size_bytes // layout.itemsize if read else 0
 

@@ -225,7 +225,7 @@ class Broker:
 
     @property
     def name(self) -> str:
-        """The folder's name, which identifies this broker in a catalog."""
+        """The name of the broker's folder or archive. It identifies the broker in a catalog."""
         if len(self.log_directories) > 1 and len(self.sources) == 1:
             return archive.stem(self.source)
         return self.path.name
@@ -420,7 +420,7 @@ def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
         collect: makes Broker.partitions from an iterator that opens one partition at a time.
 
     Raises:
-        CannotOpen: a path is not a log directory, or the paths belong to two brokers.
+        CannotOpen: a path does not lead to one of these, or the paths belong to two brokers.
     """
     sources = _different_paths(map(file.absolute_path, paths))
     if len(sources) == 1:
@@ -708,10 +708,11 @@ def _open_lone_partition(source: Path, path: Path) -> Broker:
 def _without_other_segments(
     partition: Partition, directory: LogDirectory, folder: Path
 ) -> tuple[Partition, LogDirectory]:
-    """Returns `partition` and its log directory without checkpoints that refer to other segments.
+    """Returns `partition` without checkpoints that refer to other segments, and its log directory.
 
     `partition` is a view of one opened segment. Without these checkpoints, no check reports the
-    other segments as missing. The recovery point stays unless it is in a later segment.
+    other segments as missing. If the recovery point is in a later segment, drops it too, and marks
+    the log directory as cleanly stopped.
     """
     parsed = (names.parse_file(info.name) for info in file.list_files(folder))
     bases = sorted(name.base_offset for name in parsed if name and name.kind == "log")

@@ -141,7 +141,7 @@ def read_decompressed(
 ) -> ByteRange | None:
     """Returns a range of the decompressed records of a batch; None if it is not compressed.
 
-    Raises CannotOpen, or CorruptFile if the bytes cannot be decompressed.
+    Raises CannotOpen if the .log cannot be read, CorruptFile if the batch cannot be decompressed.
     """
     try:
         content = spans_batch.decompress(LogFile(log).batch(position), start=start, stop=stop)

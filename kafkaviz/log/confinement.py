@@ -58,7 +58,7 @@ def _prefixes(allowed_json: str) -> tuple[str, ...]:
 
 
 def open_nonblocking(path: str, flags: int) -> int:
-    """Opens a file without waiting, as the `opener` of open().
+    """Opens a file without waiting. For use as the `opener` of open().
 
     Raises CannotOpen if this process may not read the file.
     """

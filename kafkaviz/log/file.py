@@ -111,13 +111,13 @@ def is_directory(entry: os.DirEntry) -> bool:
 def list_files(directory: Path) -> list[FileInfo]:
     """Returns the files of a directory with size and time, sorted by name.
 
-    Broken links, pipes and devices are included, but `open_file` refuses them. A file that
-    disappears during the listing is left out.
+    Pipes, devices and link loops are included, but `open_file` refuses them. Broken links, and
+    files that disappear during the listing, are left out.
     """
     files = []
     may_be_mirrored = address.may_hold_mirrored(directory)
     with scan(directory) as entries:
-        # each .log comes first, as a broker appends to it first: no other file is then seen older
+        # each .log first: a broker appends to it before the indexes, so no index is listed older
         for entry in sorted(entries, key=lambda entry: not entry.name.endswith(".log")):
             with suppress(FileNotFoundError):
                 stat = _stat(entry)
@@ -152,7 +152,10 @@ def scan(directory: Path) -> Generator[Iterator[os.DirEntry]]:
 
 
 def _stat(entry: os.DirEntry) -> os.stat_result:
-    """Returns the stat of a file. For a link that cannot be followed: the stat of the link."""
+    """Returns the stat of a file. For a loop or an inaccessible target: the stat of the link.
+
+    Raises FileNotFoundError for a broken link.
+    """
     try:
         return entry.stat()
     except FileNotFoundError:

@@ -100,7 +100,7 @@ class MetadataImage:
     snapshot: str | None = None  # the name of the file that was loaded first
     # whether the snapshot is complete; if not, its last records may be missing
     has_footer: bool = False
-    # the broker's exception, if a record refers to the missing end of the snapshot
+    # the broker's exception, if the log needs a record from the missing end of the snapshot
     refusal: str | None = None
     end_offset: int = 0  # the offset after the last record that was applied
     problems: list[Problem] = field(default_factory=list)
@@ -149,7 +149,7 @@ def find_partition(broker: Broker) -> Partition | None:
 
 
 def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataImage:
-    """Loads the newest readable snapshot and replays the log. `problems` has unreadable files."""
+    """Loads the newest readable snapshot and replays the log. `problems` lists unreadable files."""
     state = MetadataImage()
     problems = []
     budget = _RecordBudget()
@@ -271,7 +271,7 @@ def _batches(
 
 
 def _apply_control(data: bytes, path: Path, position: int, state: MetadataImage) -> None:
-    """Stores the voters in a control batch. Sets `has_footer` if the batch has a snapshot footer.
+    """Stores the voters that a control batch lists. Sets `has_footer` if it has a snapshot footer.
 
     The voters are in a KRaftVotersRecord (KIP-853) or in the LeaderChangeMessage of an election.
     """
@@ -428,7 +428,7 @@ class _Replay:
 
     def _remove_topic(self, values: Values, _file: str, _offset: int) -> None:
         for name in self._names_by_id.pop(values["topicId"], ()):
-            # otherwise another topic has the name by now
+            # otherwise a newer topic has this name
             if self._state.topic_ids.get(name) == values["topicId"]:
                 del self._state.topic_ids[name]
                 self._state.configs.pop((TOPIC_RESOURCE, name), None)

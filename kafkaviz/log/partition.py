@@ -179,9 +179,9 @@ class Partition:
         return self.checkpoints.recovery_point
 
     def segment(self, base_offset: int, state: str | None = None) -> Segment:
-        """Returns the segment with this base offset. Raises CannotOpen if there is none.
+        """Returns the segment with this base offset, and with this state if one is given.
 
-        If several segments have this base offset, returns the one without a suffix.
+        If several match, returns the one without a suffix. Raises CannotOpen if none matches.
         """
         for segment in self.segments:
             if segment.base_offset == base_offset and state in (None, segment.state):

@@ -173,7 +173,7 @@ class HeaderScan(ResynchronisingScan):
 
 
 SEARCHED_BYTES = 16 << 20  # how far the next expected offset is searched for
-TRIES = 64  # the most batches with a wrong checksum per chunk, and the most matches per search
+TRIES = 64  # the most wrong checksums examined per chunk, and the most matches examined per search
 MAX_HOLES = 100  # after this many holes the scan ends at the next one
 # Limits the doubtful headers that are verified by reading the batch. Compaction leaves gaps between
 # offsets that look doubtful.
@@ -242,8 +242,8 @@ class CheckedScan(ResynchronisingScan):
     def _find_hidden(self, batch: np.void) -> int | None:
         """Returns where `batch` really ends, if the length in its header is wrong.
 
-        The checksum of `batch` must be wrong. If no batch follows, returns the end of the range.
-        Returns None if the length seems right, or if the next batch was not found.
+        The checksum of `batch` must be wrong. For the last batch, returns the end of the range.
+        Returns None if the length seems right, or if the real end was not found.
         """
         position = int(batch["position"])
         end = int(batch["position"] + batch["size_bytes"])
@@ -344,7 +344,7 @@ class _HeaderWalk:
 
 
 def _has_unexpected_successor(batches: np.ndarray, following: np.ndarray) -> np.ndarray:
-    """Returns for each batch whether the next batch has an unexpected offset or another magic."""
+    """Returns for each batch whether the next one has an unexpected offset or a different magic."""
     is_gap = (following["base_offset"] != batches["last_offset"] + 1) & (
         following["base_offset"] != UNKNOWN
     )

@@ -208,7 +208,7 @@ class Segment:
         return _read_end(self.index, offset_index), _read_end(self.timeindex, time_index)
 
     def has_changed(self) -> bool:
-        """Returns whether a broker has appended to the .log, or cut it, since it was listed.
+        """Returns whether a broker has appended to the active .log, or cut it, since the listing.
 
         A broker writes a batch first into the .log, then into the indexes. So an index that is read
         after the listing may be ahead of the listed .log.
@@ -224,7 +224,7 @@ class Segment:
     def _listed_end(self, entries: np.ndarray) -> tuple[int, int]:
         """Returns (end position, last offset) of the last complete batch in the listed .log.
 
-        The scan begins at the second to last of `entries`, an array of OFFSET_ENTRY.
+        The scan begins at the second to last of those `entries` that point into this .log.
         """
         log = self.with_log().log
         size_bytes = min(log.size_bytes, file.info(log.path).size_bytes)
@@ -266,7 +266,7 @@ class Segment:
     def batch_bytes(self, position: int) -> bytes:
         """Returns the complete batch that starts at a position of the .log.
 
-        Raises CorruptFile if no batch starts there or it is larger than LIMIT_BYTES.
+        Raises CorruptFile if no batch starts there or the batch is larger than LIMIT_BYTES.
         """
         path = self.with_log().log.path
         try:

@@ -8,8 +8,8 @@ The sources, strongest first:
 - server.properties
 - Kafka's default for the release
 
-If the metadata log is in a log directory that was not opened, every setting that was not typed is
-unknown.
+If the metadata log is in a log directory that was not opened, only these settings are known: typed
+ones, and those in a server.properties that the user put into the log directory.
 
 A setting may have several broker-level names. Within one source, Kafka's order decides:
 log.roll.ms before log.roll.hours. A stronger source always wins, whatever name it uses, because
@@ -114,7 +114,7 @@ class Settings:
         """Returns the settings of a topic, by name.
 
         These are all settings that the release knows, and others that a ConfigRecord sets for the
-        topic. Raises RefusedSetting if Kafka refuses a typed value. Other values are not checked.
+        topic. Raises RefusedSetting if Kafka refuses a typed value. Skips other refused values.
         """
         known_settings = {
             name: self.find(topic, name)
@@ -149,7 +149,7 @@ class Settings:
         place = "missing" if self.misses_metadata_log else "elsewhere"
         reason = message(f"setting_source.metadata_log_{place}")
         unknown = SettingValue(name, None, Origin.UNKNOWN, name, reason)
-        # a ConfigRecord in it would be stronger than the broker's own file
+        # a ConfigRecord in the missing log would be stronger than the broker's own file
         if self.lacks_metadata_log and not self.is_file_from_user:
             return unknown
         for source_name, value in self._valid_values(definition, broker_names, self.properties):
@@ -231,7 +231,7 @@ def _misses_metadata_log(broker: Broker, properties: Mapping[str, str]) -> bool:
     All count as opened if the opened directories have the names in log.dirs and metadata.log.dir of
     server.properties. Kafka keeps the metadata log in one of these (AbstractKafkaConfig, source of
     4.3.1 and 4.4.0). Only the last name of each path is compared, because a copied directory has
-    another path. Returns False for a node without the controller role, and for a broker without
+    a different path. Returns False for a node without the controller role, and for a broker without
     partitions, which may be new.
     """
     texts = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")

@@ -56,7 +56,7 @@ def describe_fate(record: "KeyRecord | LogRecord", log: "DecidedLog") -> Message
     )
 
 
-# by begins_before_log: whether the transaction began before the first batch of this copy
+# by whether the transaction began before the first batch of this copy; None: it may have
 _MARKS = {True: "< ", None: "≤ ", False: ""}
 
 

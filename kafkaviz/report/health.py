@@ -19,7 +19,7 @@ from kafkaviz.report.subject import Subject
 
 # files with these suffixes hold no content of records
 INDEXES = (".index", ".timeindex", ".txnindex", ".snapshot")
-IN_FULL = 3  # errors per code that are shown in full; of a lower severity, only one is
+IN_FULL = 3  # most errors shown in full per code; of other findings, only one
 ROW_BYTES = health_view.ROW_BYTES
 GAPS_PX = 200  # total width of all gaps in the strip
 

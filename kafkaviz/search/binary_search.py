@@ -255,7 +255,7 @@ def _sum_pages(entries: int, entry_bytes: int, warm_from: int, page_bytes: int) 
                 left += 2
             elif (
                 not is_cold or lo < warm_from
-            ):  # a target above warm_from is not searched before it
+            ):  # a target above warm_from is found by the warm search
                 total += count
     return total
 

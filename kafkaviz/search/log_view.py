@@ -55,7 +55,7 @@ class SegmentView:
     txnindex: FileView | None = None
     # Kafka's exception if start-up fails before it has recovered this log; else None
     start_error: str | None = None
-    # whether its indexes were rebuilt with Kafka's default interval, as the topic's is unknown
+    # whether the topic's interval is unknown, so that indexes were rebuilt with Kafka's default
     has_assumed_settings: bool = False
 
     @property
@@ -105,7 +105,10 @@ class SegmentView:
 
     @property
     def largest_timestamp_ms(self) -> int:
-        """The largest timestamp, or the .log's modification time (LogSegment.largestTimestamp)."""
+        """The largest timestamp (LogSegment.largestTimestamp).
+
+        It is the .log's modification time if the time index has no timestamp.
+        """
         return self.max_timestamp[0] if self.max_timestamp[0] >= 0 else self.log.modified_ms
 
 

@@ -327,7 +327,8 @@ def lookup_in_view(
     """Returns a lookup by offset or by timestamp, in a log as a broker has it open.
 
     Args:
-        timestamp_ms: milliseconds since 1970, "earliest", "latest" or "max".
+        timestamp_ms: milliseconds since 1970, a special value of Kafka, "earliest", "latest" or
+            "max".
         isolation: one of ISOLATIONS.
 
     Raises:

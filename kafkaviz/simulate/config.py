@@ -11,7 +11,7 @@ from kafkaviz.versions import Release
 
 
 def _default(name: str, release: Release = config_def.ANY) -> Any:
-    """Returns a setting's default in `release`; by default, in Kafka's oldest releases."""
+    """Returns a setting's default in `release`, or (if not given) in Kafka's oldest releases."""
     return config_def.TOPIC_SETTINGS[name].default(release)
 
 
@@ -35,7 +35,7 @@ class IndexConfig:
 
     @property
     def usable_time_slots(self) -> int:
-        """The number of slots that appends may fill: all but one for the segment's last entry."""
+        """The number of slots that appends may fill; the segment's last entry needs one more."""
         return max(0, self.time_slots - 1)
 
 

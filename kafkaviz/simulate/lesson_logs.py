@@ -261,7 +261,7 @@ class CustomerLog:
 
 
 def day(number: int) -> int:
-    """Returns 8 o'clock of a day, in ms since 1970; day 0 is the Monday of week 1."""
+    """Returns 08:00 UTC of a day, in ms since 1970; day 0 is the Monday of week 1."""
     return CUSTOMERS_START_MS + number * DAY_MS
 
 
@@ -270,14 +270,14 @@ def profiles(end_ms: int, config: LogConfig | None = None, *, open_week: int = -
 
     Args:
         config: settings of the topic, by default WEEKLY.
-        open_week: the number of a week (0, 1 or 2) whose first batch begins a transaction that
+        open_week: the number of a week (from 0) whose first batch begins a transaction that
             never ends; -1 for none.
     """
     return _write(_weekly(WEEKS, open_week), end_ms, config or WEEKLY)
 
 
 def transactions(end_ms: int) -> CustomerLog:
-    """Returns a log with two committed, one aborted and one open transaction."""
+    """Returns the log up to `end_ms`; in full, 3 committed, 1 aborted and 1 open transaction."""
     return _write(_weekly(TRANSACTIONS), end_ms, WEEKLY)
 
 

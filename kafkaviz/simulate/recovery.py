@@ -6,8 +6,8 @@ after the first, and gets an entry: offset 29, position 6000. The fifth batch st
 bytes after the third, and gets an entry: offset 49, position 12000.
 
 The .log is cut before the first batch that has a wrong checksum, or that has magic 2 and is shorter
-than its header (ensureValid of DefaultRecordBatch and LegacyRecord, 4.3.1). Neither codec nor
-records are checked.
+than its header (ensureValid of DefaultRecordBatch and LegacyRecord, 4.3.1). Codecs and records are
+not checked, except the records of transaction markers.
 
 LeaderEpochs follows LeaderEpochFileCache of Kafka 4.3.1. For example, a log has three entries of
 (epoch, start offset): (0, 0), (3, 500), (5, 900). After a truncation to 800, (0, 0) and (3, 500)
@@ -50,7 +50,10 @@ class LeaderEpochs:
         return self.entries[-1][0] if self.entries else -1
 
     def assign(self, epoch: int, start: int) -> None:
-        """Adds an epoch and its start. Removes entries with an equal or larger epoch or start."""
+        """Adds an epoch and its start. Removes entries with an equal or larger epoch or start.
+
+        Does nothing if `epoch` is the latest and begins at or before `start`.
+        """
         if self.entries and epoch == self.entries[-1][0] and start >= self.entries[-1][1]:
             return
         while self.entries and (self.entries[-1][0] >= epoch or self.entries[-1][1] >= start):
@@ -135,7 +138,8 @@ class RecoveredSegment:
     size_bytes: int  # of the .log before the recovery
     valid_bytes: int  # the position after the last valid batch, where the .log is cut
     # "end": all was valid; "short", "torn", "bad-length": as in format.walk; "too-small": a batch
-    # is shorter than its header; "crc": a wrong checksum; "marker": an unreadable marker
+    # is shorter than its header; "crc": a wrong checksum; "marker": an unreadable marker;
+    # "": an exception came first
     stop_reason: str
     offset_entries: np.ndarray  # an array of offset_index.ENTRY
     time_entries: np.ndarray  # an array of time_index.ENTRY

@@ -12,7 +12,8 @@ the room's secret, which no learner's link contains.
     room.tally(("three-files", 1)).letters      # {"a": 1}
     room.reveal(("three-files", 1))
 
-Inactive rooms are closed. If a room is full, inactive seats are reused.
+Inactive rooms are closed; a permanent room is emptied instead. If a room is full, inactive seats
+are reused.
 """
 
 import hmac

@@ -59,7 +59,7 @@ def reachable_addresses(listening: str) -> list[str]:
 
 def is_wildcard(address: str) -> bool:
     """Returns whether `address` means all addresses of the machine, such as 0.0.0.0."""
-    with suppress(ValueError):  # not raised for an IP address; a host name is not a wildcard
+    with suppress(ValueError):  # raised for a host name, which is not a wildcard
         return not address or ipaddress.ip_address(address).is_unspecified
     return False
 

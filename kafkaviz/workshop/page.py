@@ -82,7 +82,7 @@ def render_page() -> None:
 def _render_body(lessons: Sequence[Lesson]) -> None:
     class_seat.follow()
     position = lesson_state.current_position(lessons)
-    with st.container(key="kv_body", gap=None):  # without it, the fragment would add gaps
+    with st.container(key="kv_body", gap=None):  # without this, the fragment adds gaps
         _render_top(lessons, position)
         if st.query_params.get(workshop.NOTES):
             render_notes(lessons, position)

@@ -202,7 +202,7 @@ def _reset(count: int) -> None:
 
 
 def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """Draws the figures, but only the first one that waits for an answer."""
+    """Draws the figures; of the figures that wait for an answer, only the first one."""
     waits = False
     for number, block in enumerate(figures):
         is_open = _is_open(block, position)

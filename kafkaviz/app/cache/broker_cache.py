@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 MAX_BROKERS = 8  # directories
 # columns about segments that are in the catalog's table `stamps` and not in `segments`
 STAMP_FIELDS = ("directory", "suffix", "codecs", "problems")
-MAX_QUICK_FILES = 20_000  # a click compares every file up to this number, which takes 60 ms
-# pause between two comparisons of all files of a larger directory, in seconds per file: a
-# comparison takes 3 µs per file, so the pause is 17 times as long
+MAX_QUICK_FILES = 20_000  # with at most this many files, each click compares all, in 60 ms
+# seconds per file between two comparisons of all files of a larger directory; a comparison takes
+# only 3 µs per file, a seventeenth of this pause
 PAUSE_S = 50e-6
 
 

@@ -2,7 +2,7 @@
 
 A source is a partition as a broker would serve it, the indexes of a segment without .log, or a
 practice log of a lesson. A lookup searches like one of the Kafka releases in `VERSIONS`. The warm
-section of the index has Kafka's size, except in lessons, which use a smaller one.
+section of the index has Kafka's size. For practice logs and typed keys, it may be smaller.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -67,7 +67,7 @@ EXAMPLE = "pages"  # an index in which plain binary search meets a cold page
 SOURCES = (*PRACTICE, TYPED_KEYS)
 # bytes of .log; the batches of an entire partition are read only up to this size
 READ_BYTES = 256 << 20
-KEPT_ROWS = 1 << 18  # batches; of a partition with more, only windows of them are kept
+KEPT_ROWS = 1 << 18  # batches of a partition; if it has more, only parts are kept
 MAX_LABEL = 14
 FEW_WARM = {"twenty": 4}  # entries of the warm section, for practice logs with a small one
 

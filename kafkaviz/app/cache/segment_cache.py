@@ -29,7 +29,7 @@ from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.messages import language
 from kafkaviz.simulate.writer.roll_reason import RollCause
 
-MAX_SEGMENTS = 4  # a segment of 1 GiB in batches of 100 bytes takes up to 0.1 GiB (docs/serve.md)
+MAX_SEGMENTS = 4  # 1 GiB in batches of 100 bytes takes up to 0.1 GiB of memory (docs/serve.md)
 
 
 def key(segment: Segment) -> str:

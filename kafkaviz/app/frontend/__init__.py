@@ -71,7 +71,7 @@ def _without_lists(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def kept_component(draw: Callable[[], Any]) -> DrawnComponent:
-    """Calls `draw`, and returns the component for an HTML file. Does not show it on the page."""
+    """Returns the component that `draw` draws, for an HTML file. Shows nothing on the page."""
     components: list[DrawnComponent] = []
     token = _drawn_components.set(components)
     try:

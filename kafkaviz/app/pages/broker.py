@@ -77,8 +77,8 @@ def render_page() -> None:
 
 def _render_path_form(location: Location) -> DeltaGenerator:
     with st.container(horizontal=True, key="kv_path", vertical_alignment="center"):
-        # The field has a new key after each opened path, even the same one: under the old key the
-        # browser would keep the typed text.
+        # The field gets a new key whenever a path is opened, even if the path is the same: under
+        # the old key the browser would keep the typed text.
         directory_text = units.escape_controls(location.directory_text)
         open_count = st.session_state.get(page_state.OPEN_COUNT, 0)
         key = f"kv_directory {open_count} {directory_text}"

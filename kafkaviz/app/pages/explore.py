@@ -190,7 +190,7 @@ def render_questions(current: Question | None) -> None:
 def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
     """Returns the query with this text, and starts it if needed. None: the catalog is missing.
 
-    This browser tab then no longer waits for its previous query on the same directory.
+    This browser tab stops waiting for its previous query on the same directory.
     """
     previous = st.session_state.get(page_state.LAST_QUERY)
     if previous and previous != (snapshot.directory, text) and previous[0] == snapshot.directory:

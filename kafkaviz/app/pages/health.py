@@ -40,9 +40,9 @@ from kafkaviz.render.sentences import describe_error, end_sentence
 if TYPE_CHECKING:
     from kafkaviz.analysis.broker_health import Health
 
-TRACES = "traces"  # an option in place of a release: the one that the directory's files show
+TRACES = "traces"  # stands for the release inferred from the directory's files
 SUFFIXES = (".index", ".timeindex", ".txnindex")
-MAX_LOG_BYTES = 1 << 30  # of a topic-partition; recovery reads all of it while the page waits
+MAX_LOG_BYTES = 1 << 30  # .log bytes of a topic-partition; all are read while the page waits
 
 
 @in_turn

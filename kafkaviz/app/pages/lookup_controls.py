@@ -32,8 +32,8 @@ from kafkaviz.versions import SearchProfile
 
 SLIDER_LIMIT = 1 << 53  # 2**53: a browser's slider cannot represent larger integers exactly
 TIME_NAMES = ("earliest", "latest", "max")  # Kafka's names for special timestamps
-MAX_RANGES = 3  # ranges in the alternative text; the figure has all
-WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # choices for a practice log
+MAX_RANGES = 3  # most ranges in the alternative text; the figure shows all
+WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # choices for practice logs and typed keys
 DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
 MAX_KEYS = 4096
 

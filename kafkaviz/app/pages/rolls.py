@@ -162,7 +162,10 @@ def _current_label(labels: list[str]) -> str:
 
 
 def _source_names(location: Location) -> list[str]:
-    """Returns SIMULATED, the open topic-partition, and the two others with the most segments."""
+    """Returns SIMULATED, the open topic-partition, and the two others with the most segments.
+
+    Returns only SIMULATED if no topic-partition is open.
+    """
     if not isinstance(location, PartitionLocation):
         return [SIMULATED]
     own_directory = location.partition_name
@@ -209,7 +212,7 @@ def rolls_on_disk(snapshot: BrokerSnapshot, partition: Partition) -> RollsOnDisk
 
 
 def _load_on_disk(partition: Partition) -> WriteLoad:
-    """Returns the mean size and record count of the first batches in the last segment."""
+    """Returns the mean size and record count of the first batches in the last non-empty .log."""
     last_segment = next(
         (segment for segment in reversed(partition.live) if segment.log.size_bytes), None
     )

@@ -43,9 +43,9 @@ from kafkaviz.messages import render, say, say_count
 from kafkaviz.render import segment_text
 from kafkaviz.render.sentences import join_comma
 
-MAX_SEGMENTS = 12  # segments that are listed if the address names a missing one
+MAX_SEGMENTS = 12  # most segments listed if the address names a missing one
 BYTE_DIGITS = 15  # JavaScript represents integers of up to this length exactly
-MAX_FILES = 40  # files in the menu; a partition may have a snapshot file per segment
+MAX_FILES = 40  # most files in the menu; a partition may have a snapshot file per segment
 BATCHES, INDEX, TIMES, TRANSACTIONS, BYTES = PAGES["Segment"].tabs
 # 728 and 276 pixels in a window 1280 pixels wide; Streamlit divides the width without the gap
 WIDTHS = (0.7207, 0.2793)

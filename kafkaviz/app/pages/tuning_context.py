@@ -216,7 +216,7 @@ def _storages() -> list[str]:
 
 
 def lookup_costs(source: TuningSource, storage: str) -> LookupCosts:
-    """Returns the costs of a lookup in the release that wrote the log.
+    """Returns the costs of a lookup in the chosen release, by default the inferred one.
 
     `storage` is a key of cost_model.STORAGES, or CALIBRATED.
     """

@@ -189,7 +189,10 @@ def reset_for_source(key: str) -> None:
 
 
 def measure_request(tuning_scope: Scope) -> MeasureRequest | None:
-    """Returns the request to measure the scope. None if the custom workload is not valid."""
+    """Returns the request to measure the scope.
+
+    If the custom workload is not valid, draws the error and returns None.
+    """
     if tuning_scope.kind != "workload":
         snapshot = faults.require_snapshot(tuning_scope.location)
         return directory_request(snapshot, tuning_scope.kind, tuning_scope.name, _release())

@@ -31,7 +31,7 @@ DecisionJob: TypeAlias = Job[CleanerDecisions, ReadProgress]
 StoryJob: TypeAlias = Job[KeyStory, ReadProgress]
 CleaningJob: TypeAlias = "Job[CleanedLog, ReadProgress]"
 MAX_JOBS = 32  # a result holds at most some megabytes
-QUICK_BYTES = 64 << 20  # a cleaning that reads no more starts without a click
+QUICK_BYTES = 64 << 20  # a cleaning that reads at most this much starts without a click
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -68,7 +68,7 @@ def _start(snapshot: BrokerSnapshot) -> "Ingest":
 def _may_start_again(ingest: "Ingest") -> bool:
     """Returns whether an ingest may be repeated without a click.
 
-    True for a successful ingest after AGAIN_AFTER_S. False if it failed or was cancelled.
+    True if it succeeded and started more than AGAIN_AFTER_S seconds ago.
     """
     age_s = time.monotonic() - ingest.started_at
     return ingest.state in ("done", "fresh") and age_s > AGAIN_AFTER_S

@@ -30,8 +30,8 @@ class MeasureRequest:
     is_text: bool = False
     version: str | None = None
     # the broker's log directories if it has several. The topic settings are read from all of them.
-    # Unless the source is a partition, only the topic `topic` is measured, or all topics if it is
-    # "".
+    # Unless the source is a partition, only the topic `topic` is measured; "" stands for all
+    # topics.
     log_directories: tuple[Path, ...] = ()
     topic: str = ""
 

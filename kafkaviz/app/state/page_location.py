@@ -126,7 +126,11 @@ def parse_address(
 
 
 def _partition(broker: Broker, *, prefers_full_batches: bool) -> Partition:
-    """Returns the topic-partition in the address, else the largest."""
+    """Returns the topic-partition in the address, else the largest.
+
+    If `prefers_full_batches`, one of the MAX_TRIED largest with several records per batch is
+    returned instead of the largest.
+    """
     name = st.query_params.get(page_state.TOPIC_PARTITION)
     if name and "/" in name:  # the name is in two log directories, so it includes the log directory
         return broker.partition(name)
@@ -136,7 +140,7 @@ def _partition(broker: Broker, *, prefers_full_batches: bool) -> Partition:
         ]
         if not matches:
             raise _missing_error("faults.no_partition_named", broker.path, name)
-        # first a directory whose name is spelled otherwise in an address
+        # prefer a directory whose name is escaped in the address
         return max(matches, key=lambda candidate: candidate.directory != name)
     if not broker.partitions:
         raise _missing_error("faults.no_partition", broker.path, broker.path.name)
@@ -182,13 +186,16 @@ def _segment(partition: Partition) -> Segment:
 
 
 def find_segment(partition: Partition, offset: int) -> Segment:
-    """Returns the live segment in which a broker would look for an offset, else the first."""
+    """Returns the live segment in which a broker would look for an offset.
+
+    Returns the first live segment for a lower offset, and `largest_segment` if none is live.
+    """
     below = bisect_right(partition.live, offset, key=attrgetter("base_offset"))
     return partition.live[max(below - 1, 0)] if partition.live else largest_segment(partition)
 
 
 def largest_segment(partition: Partition) -> Segment:
-    """Returns the segment with the largest .log. Raises CannotOpen without segments."""
+    """Returns the largest live segment, else the largest. Raises CannotOpen without segments."""
     if not partition.segments:
         raise _missing_error("faults.no_segment", partition.path)
     return max(
@@ -250,8 +257,9 @@ def short_directory_text(directory: str) -> str:
 def clean_path(text: str | None) -> str:
     """Returns a pasted path without surrounding blanks and quotes, and absolute if possible.
 
-    In `DIR --tiered STORE`, both paths are cleaned. On a server with several visitors the path
-    stays relative, so that it does not show the server's working directory.
+    Cleans each of several directories, and both paths in `DIR --tiered STORE`. On a server with
+    several visitors a path stays relative, so that it does not show the server's working
+    directory.
     """
     directories = _typed_directories(text or "")
     if len(directories) > 1:
@@ -312,7 +320,7 @@ def _may_open(directory: str) -> bool:
 
 
 def remember(directory: str) -> None:
-    """Puts a directory first in the list of recent ones, if the cache folder is writable."""
+    """Puts a directory first in the list of recent ones, if the list can be saved."""
     if st.session_state.get(page_state.LAST_RECENT) == directory or "\n" in directory:
         return
     st.session_state[page_state.LAST_RECENT] = directory

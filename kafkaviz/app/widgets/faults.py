@@ -33,8 +33,8 @@ from kafkaviz.render.sentences import (
 )
 
 STORE_MESSAGES = ("remote.", "tiered.")  # prefixes of messages about a store or address
-MAX_NEARBY = 3  # buttons to directories one level down
-MAX_PROBLEMS = 8  # problems that are listed
+MAX_NEARBY = 3  # most buttons to directories one level down
+MAX_PROBLEMS = 8  # most problems that are listed
 
 
 def nothing_open() -> None:
@@ -137,7 +137,7 @@ def not_in_broker(location: Location) -> None:
 
 
 def unread(finding: str, error: Exception, directory: str) -> None:
-    """Draws an error: a log could not be read. Links to the Health page of the log's directory."""
+    """Draws why a log could not be read, and a link to the Health page of its directory."""
     with elements.state("unread", "error", finding, describe_error_sentence(error)):
         elements.page_link("Health", say("common.show_wrong"), page_state.address(directory))
 

@@ -37,7 +37,7 @@ from kafkaviz.render.sentences import join_comma
 MAX_VISITS = 12
 # an issue or a proposal, typed with a space or hyphen before the number
 ISSUE = re.compile(r"^(kafka|kip)[ -]+(\d+)$")
-# length of a directory's path as a result, and as a note next to a result
+# most characters of a directory's path as a result, and as a note next to a result
 PATH_CHARACTERS = 52
 BESIDE_CHARACTERS = 30
 BROKER_PAGE = "Broker"

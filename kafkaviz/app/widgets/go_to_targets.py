@@ -21,8 +21,8 @@ from kafkaviz.messages import LANGUAGES, language, render, say, text_in
 MAX_ENTRIES = 6  # per kind
 # ranks: how well the typed text fits a target; 0 is best
 EXACT, PREFIX, PART, PHRASE, WORDS = range(5)
-# minimum length of typed text that is searched in the texts of targets; a Chinese word has two
-# characters
+# fewest characters of a typed text that is searched for in the texts of targets; a Chinese word
+# often has only two
 MIN_CHARACTERS = 3
 MIN_CHINESE = 2
 SNIPPET = 58  # characters; a third of them are before the words that were found

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.job import Progress
 
 Result = TypeVar("Result")
-QUICK_S = 0.8  # a job that takes no longer shows no progress
+QUICK_S = 0.8  # seconds; a job that ends sooner shows no progress
 # states of an ingest that has succeeded
 ENDED = ("done", "fresh")
 MARKS = {"failed": "error", "done": "ok", "fresh": "ok"}

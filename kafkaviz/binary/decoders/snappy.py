@@ -17,7 +17,7 @@ from kafkaviz.binary.words import first_word, load_8, load_32, load_64, to_int
 
 _MAGIC = first_word(b"\x82SNAPPY\x00")
 # for each first byte of a copy element, three values in one number: bits 0 to 11 are the size of
-# the copy, bits 12 to 15 the upper bits of the distance, the others how many bytes hold its rest
+# the copy, bits 12 to 15 the upper bits of the distance, the others its number of further bytes
 _COPIES = np.array(
     [
         4 + (tag >> 2 & 7) | tag >> 5 << 12 | 1 << 16

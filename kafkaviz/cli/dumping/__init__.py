@@ -124,7 +124,7 @@ class Report:
     non_consecutive: Pairs = field(default_factory=lambda: defaultdict(dict))
 
     def text(self) -> str:
-        """Returns the report as DumpLogSegments 4.3.1 prints it, in the order of Java's HashMap."""
+        """Returns the report as DumpLogSegments 4.3.1 prints it, in the order of its hash map."""
         sections = (
             ("Mismatches in :", self.mismatches, "  Index offset: {}, log offset: {}"),
             ("Found timestamp mismatch in :", self.timestamp_mismatches,

@@ -117,7 +117,7 @@ def string_hash(text: str) -> int:
 
 
 def hash_order(keys: Collection[str]) -> list[str]:
-    """Returns keys in the order of a Java HashMap after inserting them one by one.
+    """Returns keys in the order of DumpLogSegments' hash map, filled with one key after another.
 
     The map starts with 16 buckets. At three quarters full, it doubles the number of buckets before
     the next key. A new key goes to the front of its bucket.

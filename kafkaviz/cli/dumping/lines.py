@@ -97,8 +97,8 @@ def _join_texts(words: tuple[tuple[str, ...], ...]) -> tuple:
     """Joins all texts into one array.
 
     Returns:
-        (array, starts, ends, first, line_bytes): Text i is array[starts[i] : ends[i]]. The
-        texts of words[k] start with text first[k]. A line has at most `line_bytes` bytes.
+        (array, starts, ends, first, line_bytes): Text i is array[starts[i] : ends[i]]. Text
+        first[k] + n is words[k][n]. `line_bytes` is the size of the longest possible line.
     """
     texts = [text.encode() for part in words for text in part]
     ends = np.cumsum([0, *map(len, texts)])

@@ -66,7 +66,7 @@ def _dump_log(path: str, dump: TextDump) -> None:
     name = path.rpartition("/")[2]
     lines = None
     if dump.options.deep:
-        from kafkaviz.cli.dumping.record_lines import RecordLines  # an import that is slow
+        from kafkaviz.cli.dumping.record_lines import RecordLines  # a slow import
 
         lines = RecordLines(dump, java.absolute(path))
     dump.console.line(_head_line(name))

@@ -31,7 +31,7 @@ COUNT_COLUMNS = ("batches", "records", "offset_entries", "time_entries")
 MAX_BARS_PER_ROW = 2000  # a row with more segments is drawn as one bar
 MAX_BARS = 6000  # on the whole map; beyond it, the rows with the most segments become one bar each
 DENSE_TEXT_BYTES = 2500  # with fewer log bytes per index entry, the number at the row's end is blue
-ENTRIES_TO_COMPARE = 5  # with no more entries than this, the index density of a log is not compared
+ENTRIES_TO_COMPARE = 5  # index densities are compared only for logs with more entries than this
 PLOT_PX = 754  # width of the plot on a page of 1280 px; positions of badges are computed for it
 # width of the plot on a page of 1024 px, without the row ends; badge texts must fit into it
 NARROW_PX = 550
@@ -357,7 +357,8 @@ def _positions(overview: BrokerOverview, index: int) -> np.ndarray | None:
 def _densest_partition(overview: BrokerOverview) -> int | None:
     """Returns the index of the partition with the fewest log bytes per index entry.
 
-    Returns None if two partitions tie, if a segment is torn, or if there is only one partition.
+    Ignores partitions with at most `ENTRIES_TO_COMPARE` entries. Returns None if two partitions
+    tie, if a segment is torn, or if the broker has only one partition.
     """
     if torn_mask(overview.segments).any() or len(overview.partitions) == 1:
         return None

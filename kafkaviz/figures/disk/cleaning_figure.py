@@ -111,7 +111,7 @@ def view(
     """Returns the view of one cleaning of a log at one of `STEPS`.
 
     Args:
-        cleaning: None if the log is not cleaned; then only the first step can be drawn.
+        cleaning: None if the log is not cleaned; then `step` is ignored, and the first is drawn.
         records: the result of log_records. If None, the log is drawn as bars.
     """
     if cleaning is None:

@@ -36,7 +36,7 @@ GROUPS = {
     "going": (Use.WAITING, Use.LEFTOVER, Use.STRAY, Use.FUTURE, Use.REMOTE_INDEX_CACHE),
     "foreign": (Use.FOREIGN,),
 }
-BLOCK_ENDS = "blocks"  # allocated after the ends of files, which no use counts
+BLOCK_ENDS = "blocks"  # the unused ends of the files' last blocks, which belong to no use
 NAMED_GROUPS = ("transactions", "preallocated", "damaged", "state", "going", "foreign", BLOCK_ENDS)
 # uses that may be sparse, in the order in which holes are subtracted from them
 SPARSE_USES = (Use.PREALLOCATED, Use.UNREAD, Use.WAITING, Use.STRAY, Use.FUTURE)

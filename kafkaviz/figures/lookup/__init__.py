@@ -25,7 +25,7 @@ class LookupContext:
     batches: Callable[[int], BatchTable]
     # called with a base offset and the position of a batch; returns the batch's records
     records: Callable[[int, int], Iterable[LookupRecord]]
-    page_bytes: int = PAGE_BYTES  # smaller in a lesson
+    page_bytes: int = PAGE_BYTES  # smaller if the warm section is small
     is_index_only: bool = False  # whether the lookup has an index but no .log
     lagging_target: int | None = None  # what a lagging reader looks up, to compare costs
 

@@ -24,8 +24,8 @@ from kafkaviz.versions import PLAIN, WARM
 
 # of more pages, only those that are read and the warm section are drawn
 MAX_CELLS = 44
-MAX_HOT = 32  # pages in memory are drawn too, if all drawn pages are at most this many
-# an index with the entry that moves the middles to other pages, and the same index without it
+MAX_HOT = 32  # pages in memory are drawn too, if at most this many are drawn in total
+# the index with the entry that moves probes to other pages, and the index without this entry
 JUMP = "jump"
 BEFORE_JUMP = "before"
 

@@ -196,10 +196,10 @@ def _find_write_spans(
 def _find_stretches(
     bytes_per_bin: np.ndarray, batches_per_bin: np.ndarray
 ) -> list[tuple[int, int]]:
-    """Returns (first bin, last bin) of each period of similar write speed. Bins are equally long.
+    """Returns (first bin, last bin) of each period of similar write speed and batch size.
 
-    A bin that is similar to neither neighbour joins the period before or after it. If there are
-    many such bins, or if they hold many bytes, all bins become one period.
+    Bins are equally long. A bin that is similar to neither neighbour joins the period before or
+    after it. If many bins are like this, or hold many bytes, all bins become one period.
     """
     bytes_before = np.append(0, np.cumsum(bytes_per_bin))
     batches_before = np.append(0, np.cumsum(batches_per_bin))

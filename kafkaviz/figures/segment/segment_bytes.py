@@ -38,7 +38,7 @@ from kafkaviz.render.sentences import sentence_gap
 
 ROW_BYTES = 16
 SENT_BYTES = 4096
-BEFORE_BYTES = 1024  # bytes before the one that is looked at
+BEFORE_BYTES = 1024  # bytes that are sent before the wanted byte
 PANE_BYTES = 16 << 20  # the browser cannot scroll through a larger range
 FILES = {".log": "log", ".index": "index", ".timeindex": "timeindex", ".txnindex": "txnindex"}
 ENTRY_BYTES = {

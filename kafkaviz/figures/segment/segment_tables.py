@@ -48,7 +48,7 @@ class BatchRow(NamedTuple):
     magic: int
     slot: int  # the slot of the entry that points to this batch
     found_from_slot: int  # the slot that a search for this batch finds
-    fault: str  # names entries that wrongly point to this batch, or wrongly do not
+    fault: str  # names wrong entries that point to this batch, or that should
     is_pinned: bool
 
 

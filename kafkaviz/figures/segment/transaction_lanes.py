@@ -37,7 +37,7 @@ MAX_LANES = 12
 ID_CHARACTERS = 18
 ROW_PX = 38
 BAR_PX = 18
-GAP_PX = 2  # between transactions of a producer that follow each other at once
+GAP_PX = 2  # between transactions of a producer without an offset in between
 TOP_PX = 24
 BOTTOM_PX = 28
 LEFT_PX = 196
@@ -138,7 +138,7 @@ def view(
     ]
     inside.sort(key=lambda each: (_end(each, log_end), each.first_offset), reverse=True)
     newest = inside[:MAX_TRANSACTIONS]
-    if len(inside) > len(newest):  # the first offset from which on no transaction is left out
+    if len(inside) > len(newest):  # from this offset on, no transaction is left out
         first_offset = max(first_offset, _end(inside[len(newest)], log_end) + 1)
     by_producer: dict[int, list[Transaction]] = {}
     for transaction in newest:

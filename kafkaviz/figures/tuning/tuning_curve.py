@@ -36,7 +36,7 @@ FOOT_PX = 2
 ALIKE_SHARE = 0.1
 CLOSE_RATIO = 8  # if the ratio of two intervals is smaller, the labels of their marks would overlap
 # from this interval on, the name of the considered interval is on the left of its line, because the
-# curve is high on the right; below it, a narrow window has no room on the left
+# curve is high on the right; for smaller intervals, a narrow window has no room on the left
 LEFT_BYTES = 8192
 # columns of sweep.SWEEP that are also fields of the view
 ROW_COLUMNS = ("headers_mean", "headers_p50", "headers_p99")

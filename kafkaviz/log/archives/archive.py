@@ -194,7 +194,7 @@ def display_path(path: Path) -> Path | str:
 
     - In an unpacked archive: the archive's path, then the path inside it.
     - For a file that was opened alone: its own path.
-    - In a tiered view: the path in the broker directory. If it is not there, the path in the store.
+    - In a tiered view: the path in the broker directory, or in a store that was opened alone.
     - In a mirror: the remote address, as a string because a Path would drop a slash.
     """
     view = tiered_view.view_folder(path)
@@ -213,7 +213,7 @@ def note_source(folder: Path, source: Path) -> None:
 
 
 def display_text(path: PurePath | str) -> str:
-    """Returns `display_path` as a string."""
+    """Returns a path as text: `display_path` in a tiered view, else `address.display`."""
     text = str(path)
     is_view = text.startswith(address.views_root())
     return str(display_path(Path(text))) if is_view else address.display(text)

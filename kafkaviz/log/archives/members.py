@@ -120,7 +120,7 @@ ZIP_UNIX = 3
 class _BoundedReader(io.BufferedReader):
     """A file that raises BadArchive if a caller asks for more than DIRECTORY_BYTES at once.
 
-    zipfile asks for the whole directory of a .zip at once. Only a broken .zip exceeds the limit.
+    zipfile asks for the whole directory of a .zip at once, however large the file says it is.
     """
 
     def read(self, size: int | None = -1) -> bytes:
@@ -159,7 +159,7 @@ def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[Arch
 
 
 def _refuse_overlaps(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:
-    """Raises BadArchive if members share bytes: a small .zip could then unpack to any size."""
+    """Raises BadArchive if members share bytes, as in a zip bomb, or reach past the file's end."""
     end = 0
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:

@@ -23,7 +23,7 @@ from kafkaviz.messages import message
 
 BLOCK_BYTES = 512
 NOTES_BYTES = 64 << 10  # the limit for one pax header or long name
-# The limit for zeros at the end, which fill the last record (10 KiB by default), as tapes need it.
+# The limit for bytes after the end mark. Usually zeros fill the last record (10 KiB by default).
 TAIL_BYTES = 16 << 20
 SPARSE_CHUNKS = 100_000  # the limit for data ranges in one file
 # D is a folder in GNU's incremental archives; its content is a list of names

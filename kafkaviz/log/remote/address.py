@@ -29,7 +29,7 @@ PARAMETERS = {  # allowed in a query; none of these is a secret
     "abfss": ("blob_storage_authority", "blob_storage_scheme"),
     "hdfs": (),
 }
-# Amazon's variables for another store with the S3 protocol
+# Amazon's variables for the address of a different store with the S3 protocol
 ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 NAME_BYTES = 255  # the longest file name in most filesystems
 # one slash is allowed, because a Path drops the second one

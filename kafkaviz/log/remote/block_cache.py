@@ -191,9 +191,10 @@ class CachedFile(io.FileIO):
                 _write_all(self.fileno(), b"\1" * (end - start), self._flags_start + start)
 
     def _check_version(self, position: int) -> None:
-        """Ensures that all blocks come from one version of the object, if the store has versions.
+        """Ensures that all blocks come from one version of the object.
 
-        If the object has changed, drops the blocks and raises CannotOpen.
+        If the object has changed, drops the blocks and raises CannotOpen. Checks nothing if the
+        store has no ETags, or if the blocks come from several objects.
         """
         extent = self._extents[0]
         remote = _remote_object(self._path, extent)
@@ -244,7 +245,7 @@ class CachedFile(io.FileIO):
 def is_fetched_whole(path: Path, size_bytes: int) -> bool:
     """Returns whether the first read of a file fetches all of it in one request.
 
-    True for small files, and for indexes, where each search step would be a request.
+    True up to WHOLE_BYTES. For indexes, up to REQUEST_BYTES: each search step would be a request.
     """
     name = parse_file(path.name)
     is_searched = name is not None and name.kind != "log"
@@ -464,9 +465,10 @@ def limit() -> int:
 
 
 def evict(limit_bytes: int) -> int:
-    """Removes the blocks of the least recently used files until the rest fits the limit.
+    """Removes the blocks of the least recently used files, if all blocks together exceed the limit.
 
-    Returns the number of bytes that become free once no process has these files open.
+    The rest has at most KEPT_SHARE of the limit. Returns the number of bytes that become free once
+    no process has these files open.
     """
     files = sorted(_files_with_blocks(), key=lambda file: file[0])
     total_bytes = sum(size for _, _, size in files)

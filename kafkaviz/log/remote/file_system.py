@@ -203,7 +203,7 @@ def read_range(
 ) -> bytes:
     """Reads a range with one request. `size_bytes` is the object's size in the listing.
 
-    Raises CannotOpen if the request fails, or if the object has another size than listed.
+    Raises CannotOpen if the request fails, or if the size of the object has changed.
     """
     try:
         handle = _open_sized(remote, position, size_bytes)

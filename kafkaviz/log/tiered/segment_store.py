@@ -100,7 +100,7 @@ class RemoteSegmentFiles:
         """Returns the segment's files, by kind, as they would be in a partition directory.
 
         An empty .txnindex is left out, because a broker does not keep one. Raises CannotOpen if the
-        segment is incomplete or encrypted, CorruptFile if its manifest is invalid.
+        segment is incomplete, cut or encrypted, CorruptFile if its manifest is invalid.
         """
         if not self.is_complete:
             missing = next(kind for kind in NEEDED[self.layout] if kind not in self.files)

@@ -57,7 +57,7 @@ class TieredSegment:
     segment_id: str | None = None
     leader_epochs: Mapping[int, int] = field(default_factory=dict)
     log_bytes: int | None = None
-    state: str | None = None  # according to __remote_log_metadata; None: no record is about it
+    state: str | None = None  # according to __remote_log_metadata; None: no record, or deleted
     stored: RemoteSegmentFiles | None = None
     is_local: bool = False
     # the last offset that consumers read from the remote copy; None: they read none from it
@@ -80,7 +80,7 @@ class TieredPartition:
     deletion: str | None = None  # the state of the partition's deletion, or None
     lineage: tuple[tuple[int, int], ...] = ()  # the (leader epoch, first offset) pairs of the log
     events: RemoteLogEvents | None = None  # about its segments; None without metadata
-    # stored segments that the metadata updates, but does not announce
+    # stored segments that have updates in the metadata, but no announcement
     unannounced_segments: int = 0
     problems: tuple[KafkavizError, ...] = ()
 
@@ -399,7 +399,7 @@ class _Join:
         return cache
 
     def _describe_unannounced(self) -> None:
-        """Adds to the cache stored segments that the metadata updates, but does not announce.
+        """Adds stored segments with updates in the metadata, but no announcement, to the cache.
 
         The last update must be COPY_SEGMENT_FINISHED. The offsets come from the store.
         """

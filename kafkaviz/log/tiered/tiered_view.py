@@ -209,7 +209,7 @@ def remote_gaps(partition_path: Path) -> tuple[RemoteGap, ...]:
 
 
 def tiered_offsets(partition_path: Path) -> TieredOffsets | None:
-    """Returns the TieredOffsets of a partition, or None if it has no remote segments."""
+    """Returns the TieredOffsets of a partition, or None if its view has none."""
     description = _description_of(partition_path)
     offsets = description["offsets"].get(partition_path.name) if description else None
     return TieredOffsets(*offsets) if offsets else None
@@ -415,7 +415,7 @@ def _write_own_files(
         contents[PARTITION_METADATA] = f"version: 0\ntopic_id: {topic_id}"
     epochs = []
     if last:
-        with suppress(KafkavizError):  # the epochs are in a separate object
+        with suppress(KafkavizError):  # the epochs are in a separate file, which may be bad
             epochs = last.leader_epochs()
     if epochs:
         lines = "".join(f"{epoch} {start}\n" for epoch, start in epochs)

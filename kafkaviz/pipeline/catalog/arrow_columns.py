@@ -37,7 +37,7 @@ def column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     `kind` is STRING, BINARY, BOOL, INT, LONG or DOUBLE, or any type if all values are None.
 
     Raises:
-        TypeError: a value does not have this type.
+        TypeError: a value does not have this type. BOOL accepts all values.
         OverflowError: a number is too large for the type, or the values take more than 2 GiB.
     """
     is_absent = np.fromiter((value is None for value in values), bool, len(values))
@@ -89,7 +89,7 @@ def list_column(
 def numbers(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """Returns the numbers of a column, and a mask of the null rows.
 
-    Nothing is copied. The number in a null row is arbitrary.
+    The numbers are not copied. The number in a null row is arbitrary.
     """
     _, dtype = NUMBERS[column.type]
     _, data = column.buffers()

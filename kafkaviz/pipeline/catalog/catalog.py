@@ -199,7 +199,7 @@ def missing_files(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
         count = sum(1 for _ in catalog_info.segments_of(Catalog(path, info).stamps()))
     except CannotOpen:
         return missing | {("stamps", NAME)}
-    # otherwise `segments` and `stamps` have rows of different segments
+    # if the counts differ, `segments` and `stamps` have rows of different segments
     return missing if info.rows["segments"] == count else missing | {("segments", NAME)}
 
 

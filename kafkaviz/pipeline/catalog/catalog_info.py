@@ -38,7 +38,7 @@ FORMAT = 14
 # format 11 has neither log directories nor the column log_directory; 12 has no bytes per use; 13
 # has no uncompressed bytes of batches
 READ_FORMATS = (11, 12, 13, FORMAT)
-Stamp = tuple[int, int]  # of a file: size in bytes, and modification time in ns
+Stamp = tuple[int, int]  # size of a file in bytes, and its modification time in ns
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class CatalogSource:
     cluster_id: str | None
     # names of the partition directories; if two are equal, with their folder: disk-b/orders-0
     directories: tuple[str, ...]
-    files: Mapping[str, Stamp]  # outside of partition directories, by path relative to `path`
+    files: Mapping[str, Stamp]  # outside of partition directories, by path (inventory._files)
     log_directories: tuple[StoredLogDirectory, ...] = ()  # empty in catalogs up to format 11
     # None if the catalog was made without findings
     checked: SourceCheck | None = field(default=None, compare=False)

@@ -18,7 +18,7 @@ PARTITION = [("broker", STRING), ("topic", STRING), ("partition", INT)]
 FILE_KINDS = ("log", "index", "timeindex", "txnindex")
 # columns for each of these files, and the attribute of log.file.FileInfo that has the value
 FILE_FACTS = {"bytes": "size_bytes", "allocated_bytes": "allocated_bytes", "mtime_ns": "mtime_ns"}
-# these columns have few different values; numbers differ in every row
+# columns that Parquet stores with a dictionary, because they have few different values
 DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
 
 
@@ -35,7 +35,7 @@ def use_column(use: Use) -> str:
 # For each partition: the number of files, their disk space, and the bytes per use, whose sum is the
 # length of all files. They are null if the ingest did not check anything.
 DISK_COLUMNS = ("files", "allocated_bytes", *map(use_column, CHECKED_USES))
-LOG_DIRECTORY = ("log_directory", STRING)  # its path; null in rows about a broker with several
+LOG_DIRECTORY = ("log_directory", STRING)  # path; null in rows about several log directories
 PARTITIONS = table_schema(
     ("directory", STRING),
     ("state", STRING),  # current, delete, future, stray

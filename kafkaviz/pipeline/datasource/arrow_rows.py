@@ -194,7 +194,7 @@ def _decode(data: bytes | None) -> str | None:
 ROW_GROUP_BYTES = 16 << 20
 ROW_GROUP_ROWS = 1 << 15
 JSON_ROWS = 1024  # rows that are converted to Python objects at once
-FIRST_US = -62_135_596_800_000_000  # 0001-01-01, as ISO 8601 has four digits for a year
+FIRST_US = -62_135_596_800_000_000  # 0001-01-01, because an ISO 8601 year has four digits
 LAST_US = 253_402_300_799_999_999  # 9999-12-31
 
 

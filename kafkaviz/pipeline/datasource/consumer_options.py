@@ -289,7 +289,7 @@ def _has_class_operation(text: str) -> bool:
     return False
 
 
-# ---- from where to where
+# ---- where reading starts and ends
 
 
 def _parse_limit(by_name: Mapping[str, str], end: str, default: int) -> OffsetLimit:

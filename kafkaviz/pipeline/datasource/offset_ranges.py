@@ -38,7 +38,8 @@ def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> 
     task.
 
     Raises BadOption if an option lacks a partition that is read, or names one that is not read.
-    Raises DataLoss if an option names an offset or a partition that does not exist.
+    Raises DataLoss if an option names an offset, a partition or a topic that does not exist, unless
+    failOnDataLoss is false.
     """
     partitions = [
         partition for partition in partitions if options.subscription.has(_key(partition))
@@ -69,7 +70,7 @@ def splits_partitions(options: SourceOptions) -> bool:
 def check_stable(
     options: SourceOptions, key: TopicPartition, transactions: UncommittedTransactions
 ) -> None:
-    """Reports data loss if kafka_files requests offsets after the last stable offset."""
+    """Reports data loss if kafka_files requests offsets from the last stable offset on."""
     if not isinstance(options, ConsumerOptions):
         return
     end = options.ending.value_of(key)
@@ -83,8 +84,9 @@ def check_stable(
 def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
     """Returns the offsets to read, both included. An empty range has `least` > `most`.
 
-    Raises BadOption if all records are older than the starting time, or the start is after the
-    end. Raises DataLoss if a requested offset is outside of the log.
+    Raises BadOption if the start is after the end, or all records are older than the starting time.
+    With startingOffsetsByTimestampStrategy=latest, such a time gives an empty range instead. Raises
+    DataLoss if a requested offset is outside of the log, unless failOnDataLoss is false.
     """
     first = _resolve(partition, options.starting, options)
     end = _resolve(partition, options.ending, options)

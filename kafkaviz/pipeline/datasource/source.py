@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
     from pyspark.sql.types import StructType
 
-EXACT_COLUMNS = {  # columns whose limits apply to every row; in other formats topic and partition
+EXACT_COLUMNS = {  # columns whose limits apply to every row; other formats: topic, partition
     "kafka_records": ("topic", "partition", "offset", "timestamp_ms"),
     "kafka_files": ("topic", "partition", "offset"),
 }

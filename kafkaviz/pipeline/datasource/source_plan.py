@@ -207,7 +207,7 @@ class SourcePlan:
                 )
                 offset_range = offsets & row_bounds(self.name, self.filters).offsets
                 log_bytes = segment_task.log_bytes
-                # otherwise each split would search for the same offsets
+                # if few bytes are requested, all splits would search for the same offsets
                 is_long = _expected_bytes(entry, log_bytes, last, offset_range) > task_bytes
                 is_cut = self.name in SPLIT_FORMATS and is_whole and is_long
                 count = max(1, ceil(log_bytes / task_bytes)) if is_cut else 1

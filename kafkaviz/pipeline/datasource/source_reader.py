@@ -278,9 +278,9 @@ class SourceReader:
     ) -> tuple[UncommittedTransactions, LogSegment | None]:
         """Verifies `split.transactions` by the markers in the .log.
 
-        If a hole (unreadable bytes) may hide markers, nothing is verified. Batches outside of the
-        query's offsets are not verified. If the .log is in an object store, bytes after the split
-        are not read.
+        If a hole (unreadable bytes) may hide markers, or a marker is unreadable, nothing is
+        verified. Batches outside of the query's offsets are not verified. If the .log is in an
+        object store, bytes after the split are not read.
 
         Returns (correct transactions, segment whose .txnindex is wrong or None).
         """
@@ -330,7 +330,7 @@ class SourceReader:
     def _walk(self, split: SourceSplit, batch_starts: BatchStarts) -> Iterator[np.ndarray | Hole]:
         """Yields all batches of a split that may match the query, then all holes."""
         if split.count > 1 and (index := split.segment_task.segment.index):
-            with file.reader(index.path):  # raises if unreadable, as splits would not fit together
+            with file.reader(index.path):  # must be readable, so that the splits fit together
                 pass
         start, stop = split_bounds(split, batch_starts)
         if start is None:

@@ -44,7 +44,7 @@ RECORDS = schema.table_schema(
 RECORD_ORIGIN = pa.schema(
     [
         ("timestamp", TIMESTAMP),  # null if timestamp_ms is -1
-        ("leader_epoch", INT),  # null unless the magic is 2, as the two columns of the producer
+        ("leader_epoch", INT),  # this and the two producer columns are null below magic 2
         ("producer_id", LONG),
         ("producer_epoch", INT),
         ("is_transactional", BOOL),
@@ -117,7 +117,7 @@ SPARK_OPTIONS = ("path", "paths")  # options that load() adds
 PROVIDER = "provider"  # TableCatalog.PROP_PROVIDER, a property that tables have and loads do not
 OPTION_PREFIX = "option."  # TableCatalog.OPTION_PREFIX
 METADATA_KEY = "kafkaviz.options"
-SECRETS = "kafka."  # prefix of consumer options, which may be passwords; only one has an effect
+SECRETS = "kafka."  # prefix of consumer options; all but ISOLATION_LEVEL may be passwords
 ISOLATION_LEVEL = "kafka.isolation.level"
 
 
@@ -378,7 +378,7 @@ def without_table_properties(
 
 
 def attach_options(schema: "StructType", values: Mapping[str, str]) -> None:
-    """Stores the options in the first column of a table, for later queries."""
+    """Stores the options, without possible passwords, in the first column, for later queries."""
     plain_values = {
         name: value
         for name, value in values.items()

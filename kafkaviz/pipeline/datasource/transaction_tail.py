@@ -25,7 +25,7 @@ from kafkaviz.log.scans import HeaderScan, Hole
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 
-MAX_SENT_SEGMENTS = 8  # of longer tails, each task lists the segments again
+MAX_SENT_SEGMENTS = 8  # each task lists the segments of a longer tail itself
 MAX_FOLLOWED = 4  # number of tails whose state a process keeps
 MARKER = "marker"  # kind of a problem: a marker cannot be read, although the .log can be opened
 

@@ -162,7 +162,7 @@ class ObservedTransactions:
         observed = UncommittedTransactions(aborted, dict(self._transactions.open()))
         is_pending = observed.are_open(batches)
         is_wrong = (observed.are_aborted(batches) != claimed.are_aborted(batches)) & ~is_pending
-        is_wrong &= batches["record_count"] > 0  # compaction keeps emptied batches, not markers
+        is_wrong &= batches["record_count"] > 0  # compaction may empty a batch and drop its marker
         last_offsets = claimed.aborted["last_offset"]
         is_here = (last_offsets >= self._first_offset) & (last_offsets <= self._last_offset)
         is_unknown = any(
@@ -312,7 +312,7 @@ def _tail_of_newest_snapshot(
 def _stored_end_offset(partition: Partition, first_offset: float, last_offset: float) -> int | None:
     """Returns the log end offset if one request for the .log in a store can prove it, else None.
 
-    This is so if the request can fetch the whole .log, or if the .log ends at the newest producer
+    One request is enough if it can fetch the whole .log, or if the .log ends at the newest producer
     snapshot, as after a clean shutdown.
     """
     active = partition.active

@@ -123,7 +123,7 @@ def startup_tasks(
 def plan(segment_tasks: Iterable[SegmentTask], cores: int) -> Iterator[IngestTask | DecodeTask]:
     """Yields the tasks that read these segments. Each byte of a .log is in exactly one task.
 
-    Iterates over `segment_tasks` twice. Each split of a large segment has at least 64 MiB.
+    Iterates over `segment_tasks` twice. Each split of a large segment costs about 64 MiB or more.
     After a segment's DecodeTasks, one more task must check the segment (`tasks_per_segment`).
     """
     costs = array("q", map(_task_cost, segment_tasks))

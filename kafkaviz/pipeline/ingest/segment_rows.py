@@ -39,7 +39,7 @@ Live = list[tuple[InventoryEntry, SegmentStatistics]]
 class SegmentBytes:
     """Finds the segment.bytes that applied to a partition's segments.
 
-    This is the first known of: the configured value, the value inferred from rolls, the release's
+    The configured value has precedence, then the value inferred from rolls, then the release's
     default.
     """
 

@@ -80,9 +80,9 @@ def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
 def is_independent_of_clock(texts: Iterable[str], now_ms: int) -> bool:
     """Returns whether a log's findings are independent of the clock.
 
-    They depend on the clock if a timestamp is in the future, or a transaction is open at the end of
-    the log. Returns False if a text is invalid. `texts` are the results of `to_json` for the
-    segments of the log.
+    They depend on the clock if a timestamp is more than an hour in the future, or a transaction is
+    open at the end of the log. Returns False if a text is invalid. `texts` are the results of
+    `to_json` for the segments of the log.
     """
     names = [name for name, _ in _summary_fields()]
     newest, times, steps = map(names.index, ("newest", "times", "steps"))

@@ -63,7 +63,7 @@ SEGMENT_COLUMNS = [*STATISTICS_COLUMNS, *(f"{kind}_allocated_bytes" for kind in 
 STAMP_COLUMNS = ["broker", "base_offset", "suffix", "json"]
 CHECKED_COLUMNS = ["base_offset", "suffix", "digest", "json"]
 RETENTION_COLUMNS = ["until_ms", "now_ms", "limits_json"]
-# codes of findings that may change although no file does: by the clock, or by permissions
+# codes of findings that time or file permissions may change, even if all files stay the same
 UNSTEADY_CODES = (
     "timestamp-in-future", "open-transaction", "hanging-transaction", "unreadable-file",
 )  # fmt: skip

@@ -190,8 +190,8 @@ def merge_by_number(
 ) -> Iterator[Numbered]:
     """Merges sorted sources into one stream that is sorted by number.
 
-    A source is a pair (least, open). `open` returns the source, whose numbers are at least `least`,
-    and is called only when the source is needed.
+    `sources` are pairs (least, open). `open` returns an iterator, whose numbers are at least
+    `least`, and is called only when the iterator is needed.
     """
     heap: list[tuple[int, int, Numbered | None, Iterator[Numbered]]] = []
     openers = []

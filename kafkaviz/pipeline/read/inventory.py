@@ -194,9 +194,9 @@ def _are_one_broker(brokers: Sequence[Broker]) -> bool:
 
     They can if all of these are true:
 
-    - No log directory occurs twice.
+    - No directory.id occurs twice. Without directory.id, no partition occurs twice.
     - At most one has a metadata log.
-    - If the metadata log has registered log directories, each directory is registered.
+    - If the metadata log has registered directory.ids, each directory.id is registered.
     """
     if len(brokers) == 1:
         return True
@@ -304,8 +304,7 @@ def _files(broker: Broker) -> Iterator[tuple[str, catalog_info.Stamp]]:
         for name in (*SMALL_FILES, f"../{SERVER_PROPERTIES}"):
             if stamp := _stamp_of(directory.path / name):
                 yield prefix + name, stamp
-        # otherwise single partition directories were opened, and files next to them may be
-        # unrelated
+        # if only partition directories were opened, the files next to them may be unrelated
         if len(broker.log_directories) > 1 or directory.path == open_root(broker.source):
             for name, stamp in _other_entries(directory.path):
                 yield prefix + name, stamp

@@ -116,7 +116,7 @@ def _most(values: Iterable[int | None]) -> int | None:
 
 @dataclass(frozen=True)
 class SlotCounts:
-    """The number of slots in each index. None: the index does not exist or could not be read."""
+    """The number of slots in each index. None: the index does not exist or was not read."""
 
     offset_entries: int | None = None
     time_entries: int | None = None
@@ -128,7 +128,7 @@ class SlotCounts:
 class ScanSummary:
     """The results of reading the batches and indexes of a segment, or of a split of it."""
 
-    end_position: int | None = None  # the byte where the scan ended; None: there is no .log
+    end_position: int | None = None  # the byte where the scan ended; None: nothing could be read
     content: BatchStatistics = field(default_factory=BatchStatistics)
     evidence: IntervalEvidence = field(default_factory=IntervalEvidence)
     slots: SlotCounts = field(default_factory=SlotCounts)

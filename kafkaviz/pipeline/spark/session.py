@@ -170,7 +170,7 @@ def settings(master: str = "local[*]") -> dict[str, str]:
     return {
         **local,
         **JVM_SETTINGS,
-        "spark.ui.enabled": "false",  # with a socket file, no port is needed
+        "spark.ui.enabled": "false",  # the web UI would listen on a port
         "spark.ui.showConsoleProgress": "false",
         "spark.python.daemon.module": "kafkaviz.pipeline.spark.daemon",
         "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),

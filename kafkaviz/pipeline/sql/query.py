@@ -160,7 +160,7 @@ class WorkerPool:
             raise
 
     def give_back(self, worker: Worker | None) -> None:
-        """Puts a worker back into the pool. `worker` is None if its process could not start."""
+        """Keeps or ends a worker after its use. `worker` is None if its process could not start."""
         with self._condition:
             self._busy -= 1
             is_reusable = worker is not None and worker.is_alive and len(self._idle) < IDLE_WORKERS

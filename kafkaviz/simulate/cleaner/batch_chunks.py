@@ -329,7 +329,7 @@ class CleanedTransactions:
         return can_discard, self._entries[kept_entries[:kept_count]]
 
     def _number(self, producer_ids: np.ndarray) -> np.ndarray:
-        """Returns a number per producer id: 0, 1, 2 ... in order of appearance."""
+        """Returns a number per producer id, from 0. New ids get the next numbers, in id order."""
         different, places = np.unique(producer_ids, return_inverse=True)
         numbers = [
             self._numbers.setdefault(producer_id, len(self._numbers))

@@ -86,7 +86,7 @@ def partition_metadata(release: Release, seed: int, created_ms: int) -> Iterator
 
 
 def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
-    """Returns server.properties with the settings by broker-level name, such as log.roll.ms."""
+    """Returns server.properties; its settings have broker-level names, such as log.roll.ms."""
     id_name = "node.id" if versions.KRAFT_READY.applies_to(release) else "broker.id"
     properties = {id_name: str(NODE_ID)}
     for name, value in settings.items():

@@ -72,7 +72,7 @@ def kafka_trace(folder: Path) -> str | None:
 
     - one of a broker's own files, except .lock, which other programs use too
     - a segment's .log
-    - a topic-partition, if there are several topic-partitions and no other folders
+    - a topic-partition with a .log, if all folders are topic-partitions and there are several
     """
     for name in names.OWN_FILES:
         if name != names.LOCK and os.path.lexists(folder / name):
@@ -304,7 +304,7 @@ LEVEL = 1  # gzip's fastest level, because a page waits for the archive
 
 
 def archive(files: Iterable[FileView], root: str) -> bytes:
-    """Returns these files as the bytes of a .tar.gz, in the folder `root`."""
+    """Returns the bytes of a .tar.gz that holds these files in the folder `root`."""
     buffer = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=LEVEL, mtime=0) as gzip_file,

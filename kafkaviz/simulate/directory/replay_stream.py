@@ -1,7 +1,7 @@
 """Turns an existing log into a stream of appends, to write it again with any settings.
 
 A .log does not record which batches came in one append, or when. Each batch counts as one append.
-The clock is the largest timestamp so far.
+The clock is the largest timestamp so far, or the .log's modification time if no batch has one.
 """
 
 from collections.abc import Iterable, Iterator

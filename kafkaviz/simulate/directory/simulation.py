@@ -56,7 +56,7 @@ class SimulationPlan:
     start_offset: int = 0  # the log end offset when the partition is created
     silent_ms: int = 0  # the time without appends at the end
     is_leader: bool = True
-    has_valid_checksums: bool = True  # if False, the checksums of the batches are checked
+    has_valid_checksums: bool = True  # if False, checksums may be wrong and are checked
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 
 MARKER_BYTES = 78  # size of a batch with a transaction marker
-NULL = -1  # size of a null: the single byte 01
+NULL = -1  # size of a null, written as the single byte 01
 
 _SEVEN = np.uint64(7)
 _LOW = np.uint64(127)
@@ -162,7 +162,7 @@ def put_pieces(data: np.ndarray, position: int, count: int, pool: np.ndarray, st
     """Writes `count` bytes of `pool` from `start` on, then from 0 on as often as needed."""
     while count > 0:
         piece = min(count, len(pool) - start)
-        # unsigned, because numba would check the sign of another index for each byte
+        # unsigned, because numba checks the sign of a signed index for each byte
         target_position = np.uint64(position)
         source = np.uint64(start)
         for place in range(np.uint64(piece)):

@@ -100,7 +100,7 @@ NOBODY = -1
 MAX_EPOCH = 2**15 - 2  # at this epoch a producer gets a new id (ProducerIdAndEpoch)
 SEQUENCES = 1 << 31
 LONGEST_NS = 100 * 365 * 86_400 * 10**9
-JSON_BYTES = 11  # {"n":,"t":""} without the number, minus one for the shortest text
+JSON_BYTES = 11  # {"n":,"t":" without the number; the closing "} adds two
 
 _DRAW_WAIT = 0
 _DRAW_COUNT = 1

@@ -60,8 +60,8 @@ def chunks(
         payload: whether chunks have bytes. If not, crc is 0. Batches with a codec are compressed
             even then, because their sizes are needed.
 
-    Raises KafkavizError if the release does not know a codec or batches of magic 2, or a phase
-    begins after the 100 years.
+    Raises KafkavizError if the release does not know a phase's batches (magic 2, zstd), or if a
+    phase begins or a silence ends after the 100 years.
     """
     state, producers = _begin(workload, seed)
     for number, phase in enumerate(workload.phases, start=1):

@@ -198,7 +198,8 @@ def load(
 ) -> Workload:
     """Reads a workload from a TOML text or a file.
 
-    Raises KafkavizError if the workload is invalid. The one-line error names the file and the key.
+    Raises KafkavizError if the workload is invalid (the one-line error names the file and the key)
+    or the file cannot be read.
 
     Args:
         name: stands for the file name in errors about a TOML text.
@@ -310,7 +311,7 @@ def _phase(table: object, where: Message) -> Phase:
     phase = toml.read_table(Phase, PHASE, phase_keys, where, "toml.key_of_phase")
     phase = replace(phase, rate=rate, rate_of=RATE_KEYS[rate_key])
     if "records_per_batch" not in table and "batch_bytes" in table:
-        # only the size limits a batch
+        # only batch_bytes limits a batch
         return replace(phase, records_per_batch=Spread(mean=traffic.MAX_RECORDS))
     return phase
 
@@ -333,7 +334,7 @@ def _phase_lines(phase: Phase) -> list[str]:
 def _settings(
     table: object, workload: Workload, where: Message, overrides: Iterable[str]
 ) -> tuple[tuple[str, Value], ...]:
-    """Returns (topic setting, value) pairs, checked by the release, without the overridden ones."""
+    """Returns (topic setting, value) pairs that the release accepts, without overridden ones."""
     if not isinstance(table, dict):
         raise toml_error(where, message("toml.is_no_table", value=value_text(table)))
     try:

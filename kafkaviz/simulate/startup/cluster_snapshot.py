@@ -160,7 +160,7 @@ def _corrupt(position: int, words: str) -> SnapshotFault:
 def _find_fault_at_end(file: FileView, position: int) -> SnapshotFault | None:
     """Returns the fault after the last complete batch.
 
-    Returns None if the file ends there, or if it ends within another batch.
+    Returns None if the file ends there, or if only a part of a batch follows.
     """
     stop = min(position + batch.MAGIC_END, file.size_bytes)
     rest = file.part(file.name, position, stop).content()
@@ -191,7 +191,10 @@ def _parse(name: str) -> SnapshotName | BrokerException:
 def _delete_log_below_snapshot(
     log: StoredLog, loader: LogLoader, snapshots: list[SnapshotName]
 ) -> Iterator[StartupStep]:
-    """Deletes a log that ends below a snapshot (KafkaRaftLog.truncateToLatestSnapshot)."""
+    """Deletes a log whose (epoch, end offset) is below the latest snapshot's, and older snapshots.
+
+    Follows KafkaRaftLog.truncateToLatestSnapshot.
+    """
     latest = snapshots[-1]
     latest_epoch = max((epoch for epoch, _ in loader.leader_epochs()), default=0)
     end = loader.log_end_offset()

@@ -7,8 +7,8 @@ Follows MetaPropertiesEnsemble.verify and KafkaRaftServer.initializeLogDirs of K
 - No directory.id occurs twice.
 - The metadata log is only in the metadata log directory.
 
-An unreadable meta.properties only takes its directory offline. With any other violation the broker
-does not start.
+An unreadable meta.properties only takes its directory offline, except in the metadata log directory
+or if none is readable. With any other violation the broker does not start.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -110,7 +110,7 @@ class LogLoader:
         return (*self._directory.steps, *self._snapshot_steps())
 
     def files(self) -> dict[str, FileView]:
-        """Returns the files after `run`, except producer snapshots. All indexes are trimmed."""
+        """Returns the files after `run` (no producer snapshots). Active indexes are not resized."""
         return {
             name: file
             for name, file in self._directory.files.items()
@@ -142,9 +142,9 @@ class LogLoader:
         return self._next_offsets[base]
 
     def _read_log_end(self) -> int:
-        """Returns the log end offset. Fails loading if Kafka cannot read the .log up to its end."""
+        """Returns the log end offset. Raises LoadFailed if Kafka cannot read the .log's end."""
         base = self._bases[-1]
-        if base in self._next_offsets:  # a recovery has read other parts of the .log
+        if base in self._next_offsets:  # known from a recovery, but Kafka reads the .log again
             log = self._directory.require_file(base, "log")
             index = self._directory.get(base, "index")
             refuse_unreadable_at_last_entry(self._directory, log, index, base)
@@ -171,7 +171,7 @@ class LogLoader:
         cause: str,
         way_out: Message,
     ) -> bytes:
-        """Returns a small file's bytes; b"" if it is missing. Fails loading if Kafka refuses it."""
+        """Returns a small file's bytes; b"" if missing. Raises LoadFailed if Kafka refuses it."""
         path = f"{self._log.directory}/{name}"
         if name in self._directory.folders:
             exception = BrokerException(STORAGE, UNREADABLE[name].format(path))
@@ -326,7 +326,7 @@ class LogLoader:
     def _handle_exception(
         self, recovered_segment: RecoveredSegment, why: Message, *, is_caught: bool
     ) -> int:
-        """Fails loading, raises Overflow, or empties the segment and returns its old size."""
+        """Raises LoadFailed or Overflow, or empties the segment and returns its old size."""
         exception = cast(BrokerException, recovered_segment.exception)
         base = recovered_segment.base_offset
         if exception.class_name == recovery.OFFSET_OVERFLOW:
@@ -432,7 +432,7 @@ class LogLoader:
                 self._directory.write_file(empty, "no-segment", why, start)
 
     def _resize_last(self) -> None:
-        """Fails loading if an index of the active segment exceeds segment.index.bytes."""
+        """Raises LoadFailed if an index of the active segment exceeds segment.index.bytes."""
         base = self._bases[-1]
         self._directory.open_files(base, "index", "timeindex")
         for kind, room in (
@@ -478,7 +478,7 @@ class LogLoader:
                 key = "start.producers_written_anew" if is_replaced else "start.producers_written"
                 path = f"{self._directory.path(offset)}.snapshot"
                 yield step(action="rebuild", why=message(key, offset=offset), file=path)
-            elif is_replaced:  # otherwise this loading wrote and deleted it
+            elif is_replaced:  # else `run` wrote and then deleted it
                 file = files_before[offset]
                 path = f"{self._log.directory}/{file.name}"
                 why = message("start.producers_deleted", why=reasons[offset])

@@ -51,7 +51,7 @@ class LoadedDirectory:
 
     @property
     def steps(self) -> tuple[StartupStep, ...]:
-        """The steps so far. If a file was written twice, only the second step is included."""
+        """The steps so far. If an action was repeated on a file, only the last one is included."""
         return tuple(self._steps.values())
 
     def get(self, base: int, kind: str) -> FileView | None:
@@ -75,7 +75,7 @@ class LoadedDirectory:
     def files_with_suffix(self, suffix: str) -> list[tuple[str, int]]:
         """Returns (name, offset in the name) of each file with a suffix.
 
-        Raises LoadFailed if such a name has no offset, as Kafka then fails to load the log.
+        Raises LoadFailed if such a name has no offset, because Kafka then fails to load the log.
         """
         return [
             (name, self.parse_offset(name)) for name in self.files if name.endswith(f".{suffix}")

@@ -126,7 +126,7 @@ class ProducerState:
         self.end(offset)
 
     def _reload(self, log_start: int, offset: int) -> None:
-        """Deletes snapshots up to `log_start` or above `offset`. Loads the latest of the others."""
+        """Deletes snapshots up to `log_start` or above `offset`. Loads the latest readable one."""
         for snapshot_offset in list(self._files.contents):
             if snapshot_offset > offset:
                 self._files.delete(snapshot_offset, message("start.above_offset", offset=offset))

@@ -5,8 +5,8 @@ The rules of LogLoader, Kafka 4.3.1, by suffix:
 - .deleted: the file is deleted.
 - .cleaned: the file is deleted; the segments that it was made from still exist.
 - .swap: the file is complete. The segments that it replaces are deleted, and its suffix is removed.
-- If there are .cleaned files: a .swap file with an offset at or above the lowest of theirs belongs
-  to an unfinished split, and is deleted.
+- A .swap file whose offset is not below the lowest offset of the .cleaned files, if any, belongs to
+  an unfinished split, and is deleted.
 
 `split` splits a segment with offsets too far from its base offset (KAFKA-6264). Kafka up to 1.1
 could write such segments. Like LocalLog.splitOverflowedSegment, 4.3.1, `split` fails unless the
@@ -120,7 +120,7 @@ def _add_part(directory: LoadedDirectory, part: FileView, base: int, why: Messag
         )
     exception = recovered_segment.exception
     if exception:
-        # the message ends with a path; Kafka gives the file another name while it writes it
+        # the message ends with an index's path, which ends in .cleaned during a split
         if exception.message.endswith("index"):
             exception = BrokerException(exception.class_name, f"{exception.message}.cleaned")
         way_out = message("way_out.impossible_base_offset")

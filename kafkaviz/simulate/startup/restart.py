@@ -184,7 +184,8 @@ def is_stray_for_sure(step: StartupStep) -> bool:
 def _is_known_at_once(step: StartupStep) -> bool:
     """Returns whether a failure takes a log directory offline while other logs still load.
 
-    True if a checkpoint or partition.metadata cannot be read (LogDirFailureChannel).
+    True if a small file of a partition directory, or a checkpoint that LogManager reads, cannot be
+    read (LogDirFailureChannel).
     """
     is_read = step.partition is not None or step.file in small_files.READ_BY_LOG_MANAGER
     is_storage_error = (step.error or "").startswith(STORAGE)
@@ -277,7 +278,7 @@ def _log_steps(
     loader = LogLoader(log, clean=clean, behaviour=behaviour, on_recovered=on_recovered)
     steps = loader.run()
     failures = tuple(step for step in steps if step.action == "fail")
-    if loader.has_unstable_offset:  # join_steps needs to know it
+    if loader.has_unstable_offset:  # for join_steps, which does not return this step
         steps = (*steps, keep(cause="unstable-offset", why=CAUSES["unstable-offset"]))
     if name and name.state == "delete":
         deletion = StartupStep(

@@ -21,6 +21,7 @@ LogCleanerManager, 4.3.1 and 4.4.0):
 * Any other exception, such as for an offset that is not a number, takes nothing offline. LogManager
   treats the file as empty. ReplicaManager starts none of the directory's replicas.
   LogCleanerManager's thread ends.
+* A Java Error ends the broker if LogManager reads the file.
 """
 
 import base64

@@ -188,7 +188,7 @@ def find_refusal(
             return CORRUPT
     if not is_ordered:
         return OUT_OF_ORDER
-    # a compressed legacy message has only a last offset, so it decides for all legacy messages
+    # legacy messages: compare the last offset, the only one that a compressed message has
     is_known = rows[start].magic >= 2
     if (rows[start].base_offset if is_known else rows[start].last_offset) < log_end_offset:
         return BELOW_END

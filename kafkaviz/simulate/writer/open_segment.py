@@ -97,7 +97,7 @@ class OpenSegment:
         self.timeindex = IndexFile(time_index.ENTRY, timeindex)
         self.txnindex: bytes | None = None  # None until its first entry creates the file
         self.roll_reason: RollReason | None = None
-        # whether `end` added a time entry to those of the appends
+        # whether `end` added a time entry
         self.has_end_entry = False
         # whether the largest timestamp was read since the segment was opened
         self._is_time_known = False
@@ -205,7 +205,7 @@ class OpenSegment:
             self.txnindex = txn_index.build(aborted[:count])
         relative_offset = target_offset - self.base_offset
         for file in (self.index, self.timeindex):
-            # the bytes of the other entries stay (truncateToEntries)
+            # the bytes of the removed entries stay (truncateToEntries)
             file.count = int(np.searchsorted(file.entries["relative_offset"], relative_offset))
             file.resize(self._room_bytes)
         self._count()

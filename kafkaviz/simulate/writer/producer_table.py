@@ -116,7 +116,7 @@ class ProducerTable:
         )
 
     def _next_begin(self, batches: np.ndarray, relevant_rows: list[int]) -> int | None:
-        """Returns the base offset of the next transactional batch of another producer, or None.
+        """Returns the base offset of the next transactional batch of a different producer, or None.
 
         `relevant_rows[0]` is a transaction marker. Only batches of the same append are searched,
         because Kafka registers all transactions of an append before it ends the first.

@@ -338,7 +338,7 @@ class UnifiedLog:
         """Loads the log again, as LogLoader does, perhaps with a new `config`.
 
         Give the `recovery_point` after an unclean shutdown, and None after `close`. Raises
-        CannotLoad if loading ends in an exception; the log then stays unchanged.
+        CannotLoad if loading ends in an exception; then only `config` has changed.
         """
         self.config = config or self.config
         is_clean = recovery_point is None
@@ -430,7 +430,8 @@ class UnifiedLog:
     def _producers_at(self, offset: int, recovered_bases: Container[int] = ()) -> ProducerTable:
         """Returns the producers' state after all batches below an offset.
 
-        Replays the segments in `recovered_bases` completely, even below the log start offset.
+        If the last segment below the offset is in `recovered_bases`, replays it completely, even
+        below the log start offset.
         """
         bases = [segment.base_offset for segment in self.segments if segment.base_offset < offset]
         if bases and bases[-1] in recovered_bases:

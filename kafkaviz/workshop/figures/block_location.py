@@ -37,7 +37,7 @@ _opened_samples: dict[tuple[Path, str], _OpenedSample] = {}  # by folder and nam
 
 
 def locate(block: LessonBlock) -> SegmentLocation:
-    """Returns the sample, topic-partition and segment named in a block of a lesson file.
+    """Returns the sample, topic-partition and segment (by default the largest) of a lesson block.
 
     Raises CannotOpen if the sample cannot be read, or lacks the topic-partition or segment.
     """

@@ -267,7 +267,7 @@ def _cleaner_text(check: CleanerCheck) -> str:
 
 
 def _left_text(check: CleanerCheck, unread: Sequence[LogRecord], key: str) -> str:
-    """Lists the records of a key that the cleaning in `check` keeps, as text.
+    """Lists the records of a key that stay in the log after `check`, as text.
 
     If `check` has no records of the key because it could not read the log, lists `unread` instead.
     """

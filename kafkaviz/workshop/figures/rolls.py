@@ -104,7 +104,7 @@ def _view(
 
 
 def rows() -> list[tuple[str, str]]:
-    """Returns (range of releases, the time that these brokers compare with segment.ms) rows."""
+    """Returns a row per range of releases: the range, the time compared with segment.ms."""
     return [
         (say(f"roll_clock.release_{name}"), say(f"roll_clock.counts_{name}")) for name in RELEASES
     ]

@@ -55,7 +55,7 @@ class WrittenLog(NamedTuple):
 
 @dataclass(frozen=True)
 class TopicBytesView:
-    """A log as written, then with another codec, with larger batches, and with both."""
+    """A log as written, then compressed, with larger batches, and with both."""
 
     title: str
     question: str

@@ -275,9 +275,9 @@ def _make_names(block: LessonBlock) -> SettingNames:
 
 
 def name_rows(names: SettingNames, *, is_ordered: bool = True) -> Iterator[tuple[str, str, str]]:
-    """Yields a row per setting: the topic's name, the broker's names, the default.
+    """Yields a row per setting: the topic-level name, the broker-level names, the default.
 
-    The broker's names are in order of precedence if `is_ordered`, else sorted by name.
+    The broker-level names are in order of precedence if `is_ordered`, else sorted by name.
     """
     settings, release = names
     for setting in settings:

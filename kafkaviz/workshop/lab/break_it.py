@@ -157,7 +157,7 @@ def render(
             number, place = _render_controls(lab, lesson, answers)
             trial = lab.trial(number, place)
             answer = answers.get(number)
-            if answer and answer.place != place:  # the answer is about another place
+            if answer and answer.place != place:  # the answer is about a different place
                 answer = None
             _damage(lab, trial, number, place)
             if answer:

@@ -104,7 +104,7 @@ class StartTrial:
 
     @property
     def steps(self) -> tuple[StartupStep, ...]:
-        """The start-up steps that change a file and do not happen on an undamaged copy."""
+        """The start-up steps, without "keep" and without those that are normal at any start-up."""
         return tuple(
             step for step in self.restart.steps if not step.is_expected and step.action != "keep"
         )
@@ -280,10 +280,10 @@ def new_findings(
 
 
 def check_copy(broker: Broker, copy: LogCopy) -> tuple[Finding, ...]:
-    """Returns the findings about a copy, checked as if after a clean shutdown.
+    """Returns the findings about a copy, checked in a temporary directory.
 
-    The checkpoints of `broker`, the original directory, are copied too. Raises CannotOpen if the
-    temporary directory cannot be read.
+    Checkpoints and .kafka_cleanshutdown come from `broker`, the original directory, even if the
+    copy is one after a kill. Raises CannotOpen if the copy cannot be read.
     """
     with tempfile.TemporaryDirectory(prefix="kafkaviz-copy-") as folder:
         root = Path(folder)

@@ -38,7 +38,7 @@ FILE_BYTES = 1 << 18
 DEFAULT_ORDER = 1000  # the order of a lesson that sets none in its head
 
 LETTERS = "abcdefgh"  # letters of the choices of a question
-SHORT = "short"  # the name of the track that takes half of the time
+SHORT = "short"  # the name of the track that has only some of the steps
 
 Parse = Callable[[str], Any]
 
