@@ -223,10 +223,12 @@ def position_text(lessons: Sequence[Lesson], position: LessonPosition) -> str:
     """Returns text such as "lesson 2 of 7, step 1 of 4", counted within the current track."""
     until_here = lessons[: position.number + 1]
     track_parts = parts(position.lesson)
-    number, count = lesson_count(until_here), lesson_count(lessons)
+    number = lesson_count(until_here)
+    count = lesson_count(lessons)
     if position.part not in track_parts:  # a link may lead to a step that is not in the track
         track_parts = parts(position.lesson, "")
-        number, count = len(until_here), len(lessons)
+        number = len(until_here)
+        count = len(lessons)
     return say(
         "workshop.lesson_of",
         number=number,
