@@ -78,7 +78,8 @@ class Health:
     findings: tuple[Finding, ...]
     # the predicted start-up; None: it cannot be predicted, for example if a file cannot be read
     restart: Restart | None
-    # why each segment is kept, per topic-partition in state "current", without the metadata log
+    # why each segment is kept or deleted, per topic-partition in state "current", without the
+    # metadata log
     retention: tuple[LogRetention, ...] = ()
     disk: tuple[DiskShare, ...] = ()  # how each partition uses its bytes. Empty: unknown.
     # the time at which retention is computed; None: unknown
@@ -293,7 +294,7 @@ def partition_retention(
 def with_unstored_facts(health: Health) -> Health:
     """Completes a Health that was read from a catalog; returns the complete copy.
 
-    A catalog does not store `now_ms`, the last remote offset of tiered logs, and the reasons why
+    A catalog does not store `now_ms`, the last remote offset of tiered logs, or the reasons why
     segments are not uploaded.
     """
     broker = health.broker
@@ -376,7 +377,7 @@ def _predict_restart(check_plan: CheckPlan) -> Restart | None:
 def fit_to_start(findings: Iterable[Finding], restart: Restart) -> Iterator[Finding]:
     """Yields the findings, adapted to the changes that broker start-up makes to each file.
 
-    A changed finding has another consequence and next step. For example, an .index has a wrong
+    A changed finding has a different consequence and next step. For example, an .index has a wrong
     entry, but start-up rebuilds the index. So the user does not have to move the file away.
 
     Leaves out a finding about an unknown file if start-up fails because of this file.

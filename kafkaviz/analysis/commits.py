@@ -53,7 +53,7 @@ class CommitFate(StrEnum):
     """Whether a commit is valid, or why it is not."""
 
     CURRENT = "current"
-    REPLACED = "replaced"  # by a later commit, or by its deletion
+    REPLACED = "replaced"  # by a later commit or deletion
     PENDING = "pending"  # its transaction has not ended
     ABORTED = "aborted"
     DELETION = "deletion"  # a record that deletes the commit: it expired, or the group was deleted

@@ -22,7 +22,7 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 
-if TYPE_CHECKING:  # the worker of queries imports this module, and must not wait for the checks
+if TYPE_CHECKING:  # the worker of queries imports this module, without the slower checks
     from kafkaviz.analysis.checks.summary import CheckSummary
 
 

@@ -157,8 +157,8 @@ _TABLE: dict[str, tuple[Code, ...]] = {  # by family; checks/__init__.py names t
         _code("batch-timestamp-mismatch", ERROR, "restore_partition"),
         _code("record-offsets-not-increasing", ERROR, "restore_partition"),
         _code("producer-out-of-order", WARNING, "restore_partition"),
-        # The consequence of the next two is what readers do. LogCheck adds what a recovery does,
-        # and has another next step where that needs one.
+        # The consequence of the next two codes is what readers do. LogCheck adds what a recovery
+        # does, and changes the next step if necessary.
         _code(
             "batch-crc-mismatch",
             ERROR,
@@ -353,7 +353,7 @@ FAMILIES = tuple(_TABLE)
 CODES: dict[str, Code] = {
     code.name: replace(code, family=family) for family, codes in _TABLE.items() for code in codes
 }
-# Codes that a check of a lower level does not find, or not everywhere. Below RECORDS, the number of
+# Codes that a check at a level misses, or finds only in some places. Below RECORDS, the number of
 # records in a header is compared only with the batch's offsets. At HEADERS, a checksum is computed
 # only where a header does not lead to another batch.
 _OF_RECORDS = (

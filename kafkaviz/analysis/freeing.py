@@ -3,12 +3,12 @@
 Kafka would delete some of these files itself, but with a full disk the broker may not start.
 
 - .deleted and .cleaned files, and indexes without a .log: LogLoader of 4.3.1 deletes them when it
-  loads the log. They are not listed if the partition has a .swap file, which LogLoader still needs.
+  loads the log. If the partition has a .swap file, only the .deleted files are listed.
 - -delete directories: LogManager deletes them after start-up.
 - -stray directories: Kafka never deletes them.
 - The remote index cache: Kafka fills it again from remote storage.
-- -future replicas: listed only if start-up does not put the replica into use. The replica from
-  which it is copied must exist, and start-up must leave it complete and in use.
+- -future replicas: listed only if start-up does not put the -future replica into use. The current
+  replica must exist, and start-up must leave the current replica complete and in use.
 - Segments that the next retention check deletes: listed only if that is certain (`_is_certain`).
 
 Files of the metadata log, server.properties and lost+found are never listed. Indexes in use are not
@@ -212,7 +212,7 @@ def freeing_object(steps: Iterable[FreeingStep], prices: Iterable[IndexPrice]) -
 def _due_segments(
     retention: Iterable[LogRetention], *, has_settings: bool, clock_ms: int
 ) -> dict[tuple[str | None, str], set[int]]:
-    """Returns the base offsets that retention deletes, by log directory and partition.
+    """Returns the base offsets of the segments that retention deletes, by log directory and name.
 
     Leaves out the newest segment of each log, which must not be deleted by hand. Leaves out logs
     with an unknown high watermark, because Kafka deletes only segments below the high watermark.

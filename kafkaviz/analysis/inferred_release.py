@@ -264,7 +264,7 @@ def _levels(broker: Broker) -> Levels:
 def _newest_level(broker: Broker) -> tuple[str, int] | None:
     """Returns the newest metadata.version in the metadata log, as (file name, version).
 
-    Uses the newest readable snapshot if the log cannot be read.
+    If the log does not show it, uses the newest snapshot that has features.
     """
     image = metadata_log.read_image(broker)
     features = image.features

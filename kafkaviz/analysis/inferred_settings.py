@@ -26,7 +26,7 @@ from kafkaviz.format.walk import BatchObserver
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 
-# the longest gaps are kept, because those that a broker restart made longer are ignored later
+# this many of the longest gaps are kept: those that a restart made longer are ignored later
 MAX_GAPS = 64
 EVIDENCE_COLUMNS = ["position", "last_offset"]  # the columns that interval_evidence uses
 EVIDENCE = np.dtype([(name, BATCH[name]) for name in EVIDENCE_COLUMNS])
@@ -41,7 +41,7 @@ class IntervalBounds:
     high_bytes: int | None
     # one entry covers an append of several batches, as on followers up to 3.9.0 and in 4.0.0
     per_append: bool = False
-    # gaps that are too long for these bounds, because a broker restart set Kafka's counter to 0
+    # how many gaps are too long for these bounds: a broker restart set Kafka's counter to 0
     restarts: int = 0
 
 
@@ -382,7 +382,7 @@ def _likeliness(reason: RollCause, low: int, high: int) -> int:
     """Returns how likely it is that someone chose a value from `low` to `high` for a setting.
 
     3: the range has the default. 2: a power of two, or 1, 6, 12, 24 or 48 hours. 1: a number that
-    1000, 1024, a minute or ten seconds divides. 0: none of these.
+    1000, 1024, a minute or ten seconds divides. 0: none of these. For an index, always 1.
     """
     powers = [1 << power for power in range(14, 31)]
     hours = [HOUR_MS * hours for hours in (1, 6, 12, 24, 48)]

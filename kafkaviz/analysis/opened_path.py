@@ -35,14 +35,14 @@ ADVICE_PARTITION = message("errors.give_partition")
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedPath:
-    """An opened topic-partition, its broker, and the release that wrote it."""
+    """An opened topic-partition, its broker, and the release that is assumed for it."""
 
     path: Path  # the path on this machine. For a path in an archive: the path of the unpacked file.
     partition: Partition
     # the name of the segment's file; None: the path is a directory or an archive
     file_name: SegmentName | None = None
     # the broker with the opened log directories; None: the directory's name is not a
-    # topic-partition's
+    # topic-partition's, or no .log is in use
     broker: Broker | None = None
     typed_version: str | None = None
 
@@ -66,7 +66,8 @@ class OpenedPath:
         """Returns the broker's settings (without a broker: Kafka's defaults) with `overrides`.
 
         Raises:
-            RefusedSetting: Kafka does not know the name of an override.
+            RefusedSetting: Kafka does not know the name of an override, or (without a broker)
+                refuses its value.
         """
         if self.broker is not None:
             return open_settings(self.broker, self.release, overrides)

@@ -4,7 +4,7 @@ Names and sizes come from the directory listing. `with_entries` reads the number
 and `with_batches` reads the numbers of batches from a catalog. Until then these numbers are
 UNKNOWN. A sum is unknown if one of its numbers is unknown.
 
-Lookups do not read inactive segments. The mark of a segment says why it is inactive:
+Lookups do not read inactive segments. The mark of a segment says why it is inactive, for example:
 
 - `.deleted`: Kafka has renamed the files and will soon delete them
 - `-delete`: Kafka has renamed the whole directory and will delete it
@@ -39,7 +39,7 @@ SEGMENT: np.dtype = np.dtype(
         ("log_bytes", "i8"),
         ("length_bytes", "i8"),  # total length of the segment's files, including holes
         ("allocated_bytes", "i8"),  # disk space that the segment's files take
-        ("left_out", "?"),  # a file is unreadable, so sums leave out the segment
+        ("left_out", "?"),  # a file is unreadable, so sums of counts skip the segment
         ("offset_entries", "i8"),  # this column and all below are UNKNOWN until read
         ("time_entries", "i8"),
         ("batches", "i8"),
@@ -66,7 +66,7 @@ READ_FILES = 4000
 
 
 class Sums(NamedTuple):
-    """Sums over some segments. A sum is None if a file was not read or cannot be read."""
+    """Sums over some segments. None: a number is unknown, or no segment could be read."""
 
     segments: int
     log_bytes: int

@@ -178,7 +178,7 @@ class LogRetention:
 
     @property
     def over_bytes(self) -> int | None:
-        """The log's size minus retention.bytes; may be negative. None: retention.bytes is -1."""
+        """The log's size minus retention.bytes; may be negative. None: no limit, or unknown."""
         limit = self.limits.retention_bytes
         return None if limit is None or limit < 0 else self.log_bytes - limit
 
@@ -467,7 +467,8 @@ def segment_retention(
     """Returns the retention of a log, and the retention of the segment in `anatomy`.
 
     Reads only the last time entry (12 bytes) of each earlier segment. `kafkaviz check` reads every
-    .log instead, and gets another result only if a time index is damaged.
+    .log and the last uploaded offset instead. For a log without remote storage, it gets a different
+    result only if a time index is damaged.
 
     Returns None if the segment or its directory is not in use, or belongs to the metadata log.
     """

@@ -111,7 +111,7 @@ class SegmentHistory:
     ended_ms: int
     log_bytes: int
     offset_entries: int
-    time_entries: int  # the number of time entries, without the entry that the roll added
+    time_entries: int  # in a simulated log, without the entry that the roll added
     # why the segment rolled; None: the segment is active, or no known cause fits
     reason: RollReason | None
     is_active: bool
@@ -256,7 +256,7 @@ def history_of_partition(
             an uncertain value in `config`, this value is inferred from the rolls.
 
     Raises:
-        KafkavizError: the index files cannot be read.
+        KafkavizError: a file cannot be read.
     """
     live_segments = [segment for segment in partition.live if segment.log.size_bytes]
     facts = [segment_facts(segment) for segment in live_segments]

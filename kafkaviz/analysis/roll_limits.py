@@ -193,7 +193,7 @@ class LimitRace:
     # the bytes, milliseconds or index entries that Kafka compares with each limit
     amounts: Mapping[RollCause, np.ndarray]
     limits: Mapping[RollCause, int]
-    # the number of the first append that exceeds each limit; None: no append does
+    # the number of the first append that reaches each limit; None: no append does
     reached: Mapping[RollCause, int | None]
     # the limit reached first. If one append reaches several, the first in Kafka's order.
     cause: RollCause | None
@@ -203,7 +203,7 @@ class LimitRace:
         return None if self.cause is None else self.reached[self.cause]
 
     def shares(self, cause: RollCause) -> np.ndarray:
-        """Returns the used share of a limit at each append; 1 or more: reached."""
+        """Returns the used share of a limit at each append. Reached: above 1; indexes: at 1."""
         limit = self.limits[cause]
         amounts = np.maximum(self.amounts[cause], 0)
         return amounts / limit if limit > 0 else np.ones(len(amounts))

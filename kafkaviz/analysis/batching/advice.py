@@ -35,7 +35,7 @@ CODEC = "codec"
 INDEX = "index"
 SECONDS = 4.0
 MIN_SECONDS = 0.05  # each topic gets at least this time
-MIN_SAMPLE_BYTES = 256 << 10  # each topic has at least this many bytes sampled
+MIN_SAMPLE_BYTES = 256 << 10  # each topic may have at least this many bytes sampled
 # topics that brokers write; producer settings do not apply
 INTERNAL_TOPICS = (
     METADATA_TOPIC,

@@ -16,7 +16,7 @@ from kafkaviz.format.walk import BatchObserver
 
 DEFAULT_BATCH_BYTES = 16 << 10  # batch.size of a producer without settings, up to 4.4.0
 NO_PRODUCER_ID = -1
-# at most this many producers are counted separately; the smallest others are counted together
+# at most this many producers are listed separately; the smaller ones are counted together
 MAX_PRODUCERS = 1024
 _EXACT = 64  # a histogram has a bin for each number below, and 32 bins for each doubling above
 _BINS_PER_DOUBLING = 32
@@ -111,7 +111,7 @@ class BatchFactsBuilder(BatchObserver[BatchFacts]):
             self._merge_small_producers()
 
     def _merge_small_producers(self) -> list[int]:
-        """Merges small producers into `_others`. Returns the other ids, most bytes first."""
+        """Merges small producers into `_others`. Returns the ids that stay, most bytes first."""
         ids = sorted(self._by_producer, key=lambda name: -self._by_producer[name].stored_bytes)
         for producer_id in ids[MAX_PRODUCERS:]:
             self._others.merge(self._by_producer.pop(producer_id))

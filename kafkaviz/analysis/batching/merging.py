@@ -136,7 +136,7 @@ def measure_merges(
     writer = _SampleWriter(sample, interval_bytes, by_base_offset=by_base_offset)
     settings = [(linger_ms, size) for size in batch_sizes for linger_ms in lingers_ms]
     write_count = 2 * len(settings) + 1
-    # half of the settings, or more, usually make the same batches as others
+    # twice its share of the time: at least half of the other writes usually repeat an earlier one
     today = writer.write_today(2 * seconds / write_count)
     merges = []
     for number, (linger_ms, batch_bytes) in enumerate(settings):
@@ -172,7 +172,7 @@ def merge_range(
     """Returns each record's new batch number by the rule "low", and by the rule "high".
 
     "low" merges the fewest batches, and "high" the most. If "high" gives more batches than "low",
-    the result of "low" is returned twice. This happens if timestamps do not ascend.
+    the numbers of "low" are returned for both. This happens if timestamps do not ascend.
     """
     if shared_ids is None:
         shared_ids = _shared_ids(sample)
@@ -261,7 +261,7 @@ def _shared_ids(sample: RecordSample) -> list[int]:
 def _streams(batches: np.ndarray) -> np.ndarray:
     """Returns a number per batch. Only batches with equal numbers may be merged.
 
-    Numbers are equal if window, producer id, epoch, transaction and codec are equal.
+    Numbers are equal if window, producer id, epoch, transaction, codec and timestamp type are.
     """
     is_control = batch_format.is_control(batches)
     order = np.lexsort((np.arange(len(batches)), batches["producer_id"], batches["window"]))

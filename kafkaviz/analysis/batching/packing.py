@@ -32,8 +32,8 @@ BATCH_SIZES = (TODAY, 1 << 10, 4 << 10, 16 << 10, 128 << 10, 1 << 20)
 LEVEL_BATCH_SIZES = (TODAY, 16 << 10, 128 << 10)
 BLOCK_BYTES = 1 << 20
 MIN_BLOCKS = 4  # fewer only if the blocks would be smaller than a part
-# Batches up to this size are packed only from this first part of a block, unless the sample has at
-# most one block.
+# Batches up to this size are packed only from this first part of a block, unless the whole sample
+# has at most BLOCK_BYTES.
 PART_BYTES = 64 << 10
 # With less time than this, only small blocks, default levels and batches up to 128 KiB are tried.
 QUICK_SECONDS = 0.5
@@ -54,7 +54,7 @@ class PackedCodec:
         packed_bytes: the size of the packed records, without batch headers.
         ratio: `packed_bytes` / `plain_bytes`.
         ratio_low, ratio_high: the ratio's 95 % interval, or `ratio` itself if all records of the
-            topic were packed. None: only one of several blocks was packed.
+            topic were packed. None: only one block was packed, and the topic has more records.
     """
 
     codec: str
@@ -243,7 +243,10 @@ def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[slice]:
 def _first_records(
     sample: RecordSample, block: slice, batch_bytes: int | None, part_bytes: int
 ) -> np.ndarray:
-    """Returns the first records of a block, up to the larger of `part_bytes` and `batch_bytes`."""
+    """Returns the first records of a block, up to the larger of `part_bytes` and `batch_bytes`.
+
+    Returns at least one record. If `batch_bytes` is None, the last of today's batches is whole.
+    """
     records = sample.records[block]
     starts = records["start"]
     end_byte = starts[0] + max(part_bytes, batch_bytes or 0)

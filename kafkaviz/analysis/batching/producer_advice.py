@@ -251,7 +251,7 @@ class _MeasuredBatches:
         return max(0.0, (today_bytes - merged.log_bytes) / today_bytes)
 
     def best_settings(self, end: str) -> tuple[int, int]:
-        """Returns the best (batch.size, linger.ms). `end`: by the "low" or "high" estimate."""
+        """Returns the best (batch.size, linger.ms) by the estimate `end`, "low" or "high"."""
         by_size: dict[int, dict[int, float]] = {}
         for merge in self._merging.merges:
             shares = by_size.setdefault(merge.batch_bytes, {})
@@ -290,8 +290,8 @@ class CodecAdvice:
     Attributes:
         settings: pairs of a producer setting and its advised value. Empty: no change.
         saving: the saving with `codec_after`. It does not include the saving of larger batches.
-        codec_before: the codec of most records today. None: unknown.
-        codec_after: the advised codec. If the verdict is KEEP, the best codec.
+        codec_before: the codec of most record bytes today. None: unknown.
+        codec_after: the advised codec. If the verdict is KEEP, a change to it saves too little.
         batch_bytes: the batch size in which codecs were compared. None: today's batches.
         certainty: "exact" if all records of the topic were compressed, otherwise "sampled".
     """

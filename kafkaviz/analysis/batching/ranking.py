@@ -34,7 +34,7 @@ class RankedTopic:
     case: TuningCase
     recommendation: Recommendation | None  # for index.interval.bytes. None: no batch
     batching: BatchingAnswer | None  # None: a simulated workload
-    # changes and the bytes they save, as from `rank_changes`. 0: the advised index is larger
+    # changes and the bytes they save, as in `rank_changes`. 0: the advised index is not smaller
     savings: tuple[tuple[str, int], ...]
 
     @property

@@ -129,7 +129,7 @@ def read_sample(
 
 
 def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindow]:
-    """Divides a window (part of a log) into `part_count` nearly equal parts.
+    """Divides a window (part of a log) into at most `part_count` nearly equal parts.
 
     Each part begins with a batch. Does not divide a window of at most `most_bytes`, or a window
     with an unreadable header.
@@ -157,7 +157,8 @@ def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindo
 def _skip_legacy(window: LogWindow) -> tuple[int, int]:
     """Returns the position of the first batch of magic 2, and the number of batches before it.
 
-    The batches before it are skipped, because BatchChunks converts only one MiB per second.
+    If no batch has magic 2, the position is `window.stop`. Older batches are skipped, because
+    BatchChunks converts only one MiB per second.
     """
     count = 0
     for batches in window.segment.scan(window.start, window.stop):
@@ -236,7 +237,7 @@ class _SampleBuilder:
         counts = batches["record_count"]
         sizes = bodies["end"] - bodies["start"]
         is_taken = is_candidate & (counts >= 0) & (bodies["place"] != UNREADABLE)
-        # the first batch of a window is read even if it is larger than the remaining bytes
+        # `add` passes a window's first batch even if it exceeds its share, so check the totals here
         left_bytes = self._max_sums[1] - self._plain_bytes
         left_records = self._max_sums[2] - self._record_count
         is_past = np.cumsum(sizes) > left_bytes

@@ -73,7 +73,8 @@ def _may_be_unfinished(segment: Segment, facts: PartitionFacts) -> bool:
     """Returns whether the .txnindex may still lack entries for the last aborts.
 
     In Kafka 3.9.0, UnifiedLog.append writes an abort marker to the .log first, and then an entry
-    to the .txnindex. If the .log has later batches, the entries for earlier aborts are complete.
+    to the .txnindex. If the .log has grown since it was listed, the entries for the listed aborts
+    are complete.
     """
     return facts.clean is False and segment.state == "active" and not segment.has_changed()
 
@@ -128,7 +129,8 @@ class _TransactionBegins:
         """Returns whether the .txnindex entry for `abort` may have this last stable offset.
 
         A follower may write a greater value than the leader, because a follower computes the
-        value after a whole fetch. A smaller value is always wrong.
+        value after a whole fetch. A smaller value is wrong. Every value is allowed if the begins of
+        some transactions may be unknown.
         """
         next_offset = abort.marker.offset + 1
         least = next_offset if abort.stable_offset is None else abort.stable_offset

@@ -24,7 +24,7 @@ class PartitionFacts:
     clean: bool | None = True
     may_be_running: bool = False  # whether a broker may be using the directory
     release: Release = ()  # the broker's release, given or assumed
-    # the oldest release that may have written the files; () if any may have
+    # the oldest release that may have written the files; (): any release
     oldest_writer: Release = ()
     now_ms: int = 0  # the time that is used as the present
     compacted: bool = False  # whether compaction may have removed records

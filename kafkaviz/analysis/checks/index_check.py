@@ -35,7 +35,7 @@ class IndexCheck(BatchObserver[Iterator[Finding]]):
 
     @property
     def _is_preallocated(self) -> bool:
-        """Whether unwritten slots at the index's end are normal, as in an active segment."""
+        """Whether unwritten slots at the index's end are normal: an active, untrimmed segment."""
         return self._segment.state == "active" and self._facts.active_is_untrimmed
 
     def _slots_finding(

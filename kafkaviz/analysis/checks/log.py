@@ -48,7 +48,7 @@ CUT_BY_HAND = message("next_step.cut_by_hand")
 RESTORE = message("next_step.restore_segment")
 RESTORE_BEFORE_CUT = message("next_step.restore_before_cut")
 COPY_LOG = message("next_step.copy_log")
-# a consequence and a next step; None: that of the code in findings.py
+# a consequence and a next step; None: as findings.py lists for the code
 Advice = tuple[Message | None, Message | None]
 AS_LISTED: Advice = (None, None)
 SEQUENCES = 2**31

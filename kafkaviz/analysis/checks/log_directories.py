@@ -281,7 +281,7 @@ def _partitions_text(names: Sequence[str]) -> Message:
 
 
 def check_missing_partitions(check_plan: CheckPlan) -> Iterator[Finding]:
-    """Yields findings about partitions without a directory. The next start creates it, empty."""
+    """Yields findings about partitions without a directory. The next start creates an empty one."""
     broker = check_plan.broker
     image = check_plan.settings.image
     present_keys = {(partition.topic, partition.partition) for partition in broker.partitions}

@@ -228,10 +228,10 @@ class _BatchValidator:
 
     @staticmethod
     def _misplaced_of_two(base: np.ndarray, last: np.ndarray, index: int, lower_bound: int) -> int:
-        """Returns the row of the misplaced batch, either `index - 1` or `index`.
+        """Returns which of two batches is misplaced, either `index - 1` or `index`.
 
-        Row `index` begins at or below the last offset of row `index - 1`. The misplaced batch is
-        the one that does not fit its other neighbour either.
+        Batch `index` begins at or below the last offset of batch `index - 1`. If only one of the
+        two follows or precedes its other neighbour without a gap, the other batch is misplaced.
         """
         if index == 0:
             return 0

@@ -253,8 +253,9 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
     3. The .timeindex has any other entry in the stretch, or all stretches on one side of it are
        about as long or longer: no finding. The broker may have been restarted with another
        interval.
-    4. The first batch of the stretch is newer than all earlier batches: finding. A stopping broker
-       would have written a time entry.
+    4. The first batch of the stretch is newer than all earlier batches: finding, unless the log is
+       compacted, or the .timeindex has unwritten slots or no earlier entry. A stopping broker would
+       have written a time entry.
     5. The stretch is longer than twice the interval: finding. One restart does not explain that.
     """
 
@@ -363,7 +364,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         return self._unindexed_bytes[stretch] > 2 * high_bytes + self._largest_bytes
 
     def _bounds(self, stretch: int, name: str, least: int, most: int) -> tuple[int, int]:
-        """Returns `name` of the entries around a stretch; `least` or `most` for a missing entry."""
+        """Returns `name` of the entries before and after a stretch, else `least` or `most`."""
         values = self._entries[name]
         before = int(values[stretch - 1]) if stretch else least
         after = int(values[stretch]) if stretch < len(values) else most

@@ -112,8 +112,10 @@ def _compare_with_log(
 ) -> Iterator[Finding]:
     """Yields a finding about the first batch that contradicts leader-epoch-checkpoint.
 
-    The checkpoint lacks the batch's epoch, or says that the epoch begins later. After an unclean
-    shutdown nothing is compared: the next broker start-up corrects the checkpoint.
+    The checkpoint lacks the batch's epoch, or says that the epoch begins later. If all batches
+    agree, yields a finding if the last epoch begins after the log end. Compares nothing if some
+    batches cannot be trusted, or after an unclean shutdown, because the next broker start-up then
+    corrects the checkpoint.
     """
     if any(summary.is_unsound for summary in summaries) or not epochs or facts.clean is False:
         return
@@ -197,7 +199,10 @@ def _check_snapshots(
 
 
 def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
-    """Returns whether a batch begins at an offset, or may have begun there before compaction."""
+    """Returns whether a batch begins at an offset, or may have begun there before compaction.
+
+    True also if the segment has no batch, or batches that cannot be trusted.
+    """
     summary = next(
         (candidate for candidate in reversed(summaries) if candidate.segment.base_offset <= offset),
         None,
@@ -291,7 +296,7 @@ def _folder_consequence(name: str, live_bases: Collection[int]) -> Message:
 
 
 def _check_names(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields findings about metadata snapshots, quorum-state, leftovers and unknown files."""
+    """Yields findings about the directory's name, KRaft's files, leftovers and unknown files."""
     yield from _check_white_space(partition, facts)
     for file_info in partition.other_files:
         name = names.parse_file(file_info.name)

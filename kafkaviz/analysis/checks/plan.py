@@ -1,4 +1,4 @@
-"""Plans a check: chooses the release, time, settings and partitions before it reads segments."""
+"""Plans a check: chooses the release, time, settings and partitions before segments are read."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -63,7 +63,7 @@ class CheckPlan:
 
     @property
     def is_clean(self) -> bool:
-        """Whether all log directories were stopped cleanly. True without a broker directory."""
+        """Whether all log directories show a clean shutdown. True without a broker directory."""
         return self.broker.is_clean or not self.has_broker
 
     def is_partition_clean(self, partition: Partition) -> bool:
@@ -196,7 +196,7 @@ class CheckPlan:
         )
 
     def _without_metadata(self, log: RestartLog) -> RestartLog:
-        """Returns the log, as stray if the metadata log of the only controller is missing."""
+        """Returns the log, marked as stray if the only controller's metadata log is missing."""
         is_sole = is_sole_voter(self.broker, self.settings.image)
         is_renamed = versions.STRAYS_RENAMED.applies_to(self.assumed_release.release)
         is_in_use = log.partition.state in ("current", "future") and bool(log.partition.topic_id)

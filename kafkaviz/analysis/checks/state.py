@@ -91,7 +91,7 @@ def check_partition(
 
 
 def log_end(summaries: Sequence[CheckSummary]) -> int | None:
-    """Returns the log end offset as a broker finds it; None: a .log cannot be read."""
+    """Returns the log end offset as a broker finds it. None: no segment, or an unreadable .log."""
     if not summaries or any(summary.read_fault for summary in summaries):
         return None
     last = summaries[-1]
@@ -162,7 +162,7 @@ def _open_transactions(
 
 
 def _begin_ms(segment: LogSegment, position: int) -> int:
-    """Returns the timestamp of a batch's first record; -1: the .log is gone."""
+    """Returns the timestamp of a batch's first record; -1: the batch cannot be read."""
     with suppress(CannotOpen), file.reader(segment.log.path) as read:
         row = batch_at(read, position, segment.log.size_bytes)
         if row is not None:

@@ -71,7 +71,7 @@ def _check_remote(plan: CheckPlan) -> Iterator[Finding]:
     }
     for partition in plan.partitions:
         for gap in partition.remote_gaps:
-            if (partition.directory, gap.first_offset) not in lost:  # check_partition does lost
+            if (partition.directory, gap.first_offset) not in lost:  # else reported below
                 yield _gap_finding(partition, gap, release)
     for tiered_partition in state.partitions:
         if plan.is_whole or tiered_partition.directory in directories:

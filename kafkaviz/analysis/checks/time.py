@@ -15,7 +15,7 @@ UNITS = (
     (10**14, message("finding.microseconds"), 1000),
     (SECONDS[0], message("finding.seconds"), None),
 )
-NEVER = -(2**63)  # a present time before any segment expires
+NEVER = -(2**63)  # as the present time: before any segment expires
 
 
 def check_partition(

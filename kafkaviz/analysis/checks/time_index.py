@@ -190,7 +190,7 @@ class TimeIndexCheck(IndexCheck):
     def _order_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
         """Yields findings about entries whose timestamps do not grow or whose offsets fall.
 
-        Entries with another fault are left out.
+        Entries with a different fault are left out.
         """
         sound_slots = np.flatnonzero((verdicts <= DEEP) | (verdicts == UNKNOWN))
         entries = self._entries[sound_slots]

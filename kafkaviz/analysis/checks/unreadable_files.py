@@ -55,7 +55,7 @@ def path_finding(
 ) -> Finding:
     """Returns a finding about an unreadable file or folder.
 
-    The severity is ERROR if the broker would stop because of the file. It is INFO if the file
+    The severity is ERROR if broker start-up reads the file. The severity is INFO if the file
     vanished after it was listed, because a running broker deletes segments and partitions. `file`
     is the path relative to the broker directory.
     """

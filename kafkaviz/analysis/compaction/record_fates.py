@@ -36,7 +36,7 @@ from kafkaviz.simulate.cleaner.batch_chunks import (
 )
 from kafkaviz.simulate.cleaner.cleaner import Cleaning
 
-LISTED_RECORDS = 10_000  # of a key's records, at most this many of the last are listed
+LISTED_RECORDS = 10_000  # at most this many records of a key are listed, the last ones
 NONE = -1
 MATCH: np.dtype = np.dtype(
     [  # a record of the key

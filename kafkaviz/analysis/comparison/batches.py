@@ -176,7 +176,8 @@ class BatchStream:
 def record_offsets(stream: BatchStream, selection: np.ndarray) -> Iterator[np.ndarray]:
     """Yields arrays with the record offsets of some batches of `stream.rows`, in order.
 
-    `selection` is a mask of the rows. In a damaged batch, the offsets after the fault are left out.
+    `selection` is a mask of the rows. If a batch has fewer records than offsets, its records are
+    read up to the first fault.
     """
     for batch in stream.rows[selection]:
         first = int(batch["base_offset"])
@@ -245,7 +246,7 @@ class WindowBatch:
 
 @dataclass(frozen=True)
 class BatchPair:
-    """Two batches with the same base offset, one from each log; None: that log has none."""
+    """Two batches with the same base offset, one per log. None: that log has no such batch."""
 
     batches: tuple[WindowBatch | None, WindowBatch | None]
     is_equal: bool
@@ -273,7 +274,7 @@ def find_batches(a: Partition | None, b: Partition | None, offset: int) -> tuple
 
 
 def _common_window(sides: Sequence[Mapping[int, WindowBatch]], offset: int) -> tuple[int, int]:
-    """Returns the range (first, last) of base offsets in which `sides` has all batches."""
+    """Returns the range (first, last) of base offsets in which both sides are complete."""
     first = 0
     last = MAX_OFFSET
     for bases in map(sorted, sides):

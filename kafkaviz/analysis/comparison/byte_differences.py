@@ -60,7 +60,8 @@ class ByteDifference:
             fields of a record; "records": compressed records; "entry": an index entry; "size": the
             size of an index; "file": an index that one side lacks; "tail": the bytes after the
             last batch; "hole": an unreadable range.
-        offset: the first offset of the batch; None for an index.
+        offset: the first offset of the batch or unreadable range, or if `describe_records` found
+            the difference, the offset of the record. None for an index or a tail.
         valid_crcs: whether the batch has a valid checksum; None if a side has no batch.
     """
 

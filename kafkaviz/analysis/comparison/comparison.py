@@ -105,7 +105,7 @@ class Relation(StrEnum):
 
 
 # first relations that need action, then harmless differences, then partitions on one side only,
-# then equal partitions
+# then partitions with equal records
 DISPLAY_ORDER = (
     Relation.DAMAGED,
     Relation.ALTERED,
@@ -214,7 +214,7 @@ class BrokerComparison:
     sources: tuple[str, str]  # the path of each side; several paths are separated by commas
     partitions: tuple[PartitionComparison, ...]
     start: StartComparison | None = None  # None: a and b are not one directory at two times
-    problems: tuple[Problem, ...] = ()  # the partitions on either side that could not be read
+    problems: tuple[Problem, ...] = ()  # what could not be read on either side
 
     @property
     def counts(self) -> dict[Relation, int]:

@@ -36,7 +36,8 @@ class IndexReason(StrEnum):
     DAMAGE = "damage"  # an entry that the batches contradict, or zeros between entries
     # keys are first offsets, as before Kafka 2.0 (KAFKA-6530)
     FIRST_OFFSET_KEYS = "first-offset-keys"
-    PER_APPEND = "per-append"  # one entry per append of several batches, before 3.9.1 (KAFKA-806)
+    # one entry per append of several batches, up to 3.9.0 and in 4.0.0 (KAFKA-806)
+    PER_APPEND = "per-append"
     INTERVAL = "interval"  # the sides had different values of index.interval.bytes
     OTHER_BATCHES = "other-batches"  # the segments have different batches
     LENGTH = "length"  # one log is longer, and so is its index
@@ -75,8 +76,8 @@ class IndexComparison:
         unwritten_slots: the number of slots after the last entry.
         contradicted: the slots of entries that contradict the batches.
         intervals: index.interval.bytes from the settings. If the setting is unknown, or the entries
-            contradict it: the range that fits the entries.
-        lookup: a comparison of lookups, if the entries of an .index differ.
+            contradict it: the range that fits the entries. None for a .timeindex.
+        lookup: a comparison of lookups, if the .log is equal but the entries of the .index differ.
     """
 
     segment: int
@@ -191,6 +192,7 @@ def _interval(side: _IndexSide, known: int | None) -> IntervalBounds:
 
     The setting `known` is ignored if two entries are closer together than `known`. It is also
     ignored if two entries are more than twice `known` apart, because one restart cannot cause this.
+    It is never ignored if entries were written per append.
     """
     bounds = interval_bounds(side.batches, side.entries)
     if known is None:

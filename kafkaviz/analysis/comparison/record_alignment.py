@@ -40,7 +40,8 @@ from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment
 
 HEADER_FIELDS = [name for name in BATCH.names or () if name != "position"]
-UNCOVERED_FIELDS = ("base_offset", "last_offset", "leader_epoch")  # not covered by magic 2's CRC
+# magic 2's CRC does not cover base_offset and leader_epoch; last_offset is base_offset + a delta
+UNCOVERED_FIELDS = ("base_offset", "last_offset", "leader_epoch")
 
 
 class RecordAlignment:

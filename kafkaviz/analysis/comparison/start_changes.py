@@ -86,8 +86,8 @@ class StartComparison:
 
     Attributes:
         restart: the start-up predicted from the earlier state; None: the broker was not started.
-        is_started: whether the broker was probably started in between: the clean-shutdown marker
-            has changed, or at least half of the predicted file changes happened.
+        is_started: whether the broker was probably started in between: the earlier clean-shutdown
+            marker is gone or rewritten, or at least half of the predicted file changes happened.
         is_swapped: whether the second state is older than the first. If so, nothing is predicted.
     """
 

@@ -93,10 +93,10 @@ def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
     """Measures this machine with a file in `folder`, which is on the disk to measure.
 
     Measurements are {min, median, p90, samples} in µs. `random_read_us` is None if the reads came
-    from memory, as on a tmpfs.
+    from memory, as on a tmpfs, or if the system lacks posix_fadvise.
 
     Raises:
-        CannotOpen: the folder does not exist, or belongs to a Kafka directory.
+        CannotOpen: the folder does not exist, belongs to a Kafka directory, or cannot be written.
     """
     folder = resolve_output(folder or archive.cache_folder())
     if not folder.is_dir() and folder != archive.cache_folder():
@@ -186,7 +186,8 @@ def _measure_page_faults(descriptor: int, size_bytes: int) -> dict:
 def _measure_device_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[Message]]:
     """Measures reads of 4 KiB that are not in the page cache.
 
-    Returns the measurement, or None if the reads came from memory, and notes for the user.
+    Returns the measurement and notes for the user. The measurement is None if the reads came from
+    memory, or if the system lacks posix_fadvise.
     """
     if not hasattr(os, "posix_fadvise"):
         return None, [message("calibration.cannot_drop")]

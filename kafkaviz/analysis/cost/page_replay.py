@@ -1,4 +1,4 @@
-"""Replays lookups in a growing index, and counts pages that left the page cache.
+"""Replays lookups in a growing index, and counts reads of pages that had left the page cache.
 
 This is the problem in KAFKA-6432. A reader at the log's end looks up an offset after every append.
 Plain binary search reads the middle of the index, its three-quarter point and so on. As the index
@@ -75,7 +75,7 @@ class Readers:
     """
 
     lagging_share: float = 0.0
-    # how many entries before the end a lagging reader's target is. "uniform": any number.
+    # the distance of a lagging reader's target from the end, in entries. "uniform": any distance.
     # "exponential": `lag_entries` on average. "fixed": always `lag_entries`.
     lag: str = UNIFORM
     lag_entries: int = 0
@@ -94,7 +94,7 @@ class Replay:
 
     entries: int
     pages: int
-    grown_pages: float  # the number of pages that the index grew while lookups were counted
+    grown_pages: float  # the pages by which the index grew while lookups were counted
     lookups: tuple[int, int]
     faults: tuple[int, int]
     most_pages: tuple[int, int]  # the most pages that one lookup touched

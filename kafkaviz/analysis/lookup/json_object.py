@@ -13,8 +13,8 @@ ENTRY_FIELDS = {"offset": ("offset", "position"), "time": ("timestamp_ms", "offs
 def lookup_object(lookup: Lookup, start_error: str | None = None) -> dict:
     """Returns a lookup in a partition or segment as a JSON object.
 
-    Some keys are optional. `error`: Kafka answers with an exception. `start_error`: the next broker
-    start-up fails. `wrong_entries`: an .index entry points beyond its own batch.
+    Optional keys: `error` if Kafka answers with an exception, `start_error` if the next broker
+    start-up fails, and `wrong_entries` if an .index entry points beyond its own batch.
     """
     answer = lookup.answer
     fields = {

@@ -219,7 +219,8 @@ def _probes(
 # section needs other probes or pages than plain binary search.
 
 
-ALL_SEARCHED = 1 << 16  # in a larger index, only targets near about this many entries are searched
+# in a larger index, only targets near a sample of about this many entries are searched
+ALL_SEARCHED = 1 << 16
 # columns of binary_search.floors
 PROBES = 1
 PAGES = 2

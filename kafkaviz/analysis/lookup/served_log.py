@@ -1,9 +1,9 @@
 """Opens a log as a broker serves it after start-up.
 
 After a clean shutdown, the broker serves the files unchanged, even if they have wrong bytes. After
-an unclean shutdown, start-up recovers segments with offsets above the recovery point. It always
-recovers segments without an .index or with an invalid .txnindex. Up to Kafka 2.2, it recovers
-segments with any invalid index.
+an unclean shutdown, start-up recovers the segment that contains the recovery point and all later
+segments. It always recovers segments without an .index or with an invalid .txnindex, and up to
+Kafka 2.2 segments with any invalid index.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,8 @@ MAX_BYTES = 2**31 - 1
 def open_log(opened: OpenedPath, *, as_is: bool = False) -> LogView:
     """Returns the log that a lookup searches: all segments of a partition, or only one .log.
 
-    Raises CannotOpen if the path is neither a partition nor a .log.
+    Raises CannotOpen if the path is neither a partition nor a .log, or if broker start-up deletes
+    this .log.
     """
     partition = opened.partition
     name = opened.file_name

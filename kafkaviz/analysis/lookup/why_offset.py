@@ -70,7 +70,7 @@ class OffsetExplanation:
         closest: the record whose time is nearest to the target. None: no record was decoded.
         older_batches: the number of batches after the answer with only records older than the
             target.
-        faults: faults in batches near the target. Kafka may not read these batches.
+        faults: faults in batches near the target, which Kafka does not necessarily read.
     """
 
     target_ms: int

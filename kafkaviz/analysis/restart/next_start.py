@@ -419,8 +419,9 @@ def stray_reason(
     The rules are LogManager.isStrayKraftReplica in 3.7, and isStrayReplica in 4.3.1 and 4.4.0.
 
     If the metadata log is missing or damaged, the partition is not stray: controllers may send the
-    metadata before logs are loaded. The exception is a node that may be the only controller
-    (`may_have_lost_metadata`): its partitions are stray.
+    metadata before logs are loaded. There are two exceptions. On a node that may be the only
+    controller (`may_have_lost_metadata`), the partition is stray. On the only voter, the readable
+    part of its metadata log decides.
     """
     if (
         not versions.STRAYS_RENAMED.applies_to(release)

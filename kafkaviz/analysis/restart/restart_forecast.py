@@ -20,7 +20,8 @@ class RestartForecast:
     Attributes:
         cut_logs: the number of logs that lose bytes at their ends.
         deleted_files: deleted files, except those that are deleted even in a healthy directory.
-        deleted_directories: deleted directories of deleted topics.
+        deleted_directories: deleted directories, of deleted topics or replaced by a -future
+            directory.
         read_logs: logs that are read from their recovery points after an unclean shutdown.
         rebuilt_segments: segments whose indexes are rebuilt from their batches.
         waiting_files: files with the suffix .deleted, which start-up deletes.
@@ -29,7 +30,7 @@ class RestartForecast:
         created_replicas: empty directories that are created for assigned replicas.
         possible_strays: directories that become stray unless a log directory that was not opened
             shows otherwise.
-        is_unchanged: whether all recovered files keep their bytes.
+        is_unchanged: whether all recovered files keep their bytes. False if none is recovered.
     """
 
     is_clean: bool
@@ -98,7 +99,7 @@ def is_as_before(steps: Iterable[StartupStep]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class RecoveryReads:
-    """The .log files in one log directory that recovery reads completely.
+    """The .log files in one log directory that recovery reads.
 
     A .log that recovery truncates counts in full, although recovery stops at the damage.
 

@@ -60,7 +60,7 @@ def read_tail(log: FileInfo, end_position: int, last_offset: int | None) -> Tail
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnCounts:
-    """The number, total size and largest timestamp of the batches in each part of a .log.
+    """The number of batches in each part of a .log, and the sums of their sizes and max timestamps.
 
     The .log is divided into COLUMNS equal parts. A batch counts in the part in which it starts. All
     arrays have the shape (COLUMNS,).
@@ -78,7 +78,8 @@ class BatchCounts:
     Attributes:
         last_offset: the largest of the batches' last offsets.
         records: the number of records; None: unknown, because of a wrapper message.
-        known_ms: the smallest and the largest timestamp; None: no batch has a timestamp.
+        known_ms: the smallest and the largest of the batches' max timestamps; None: no batch has
+            one.
         newest_ms: the largest timestamp; negative: no batch has a timestamp.
         sizes: the different batch sizes in bytes, in ascending order. A .log of n bytes has at
             most √(2n) different sizes.

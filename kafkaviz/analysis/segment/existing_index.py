@@ -38,7 +38,7 @@ class EntryGaps:
         late: the number of gaps with a batch that should have an entry but has none.
         longest_bytes: the most .log bytes from an entry to a batch that should have an entry but
             has none. 0: no such batch.
-        early: the number of entries at most `interval_bytes` after the previous entry.
+        early: how many entries follow the previous entry by at most `interval_bytes`.
     """
 
     interval_bytes: int
@@ -138,7 +138,7 @@ class ExistingIndexSweeper(BatchObserver[bool]):
         self._last_batches = batches
 
     def result(self) -> bool:
-        """Returns whether each entry points to the start of a batch. If not, `cost` is unknown."""
+        """Returns whether entries point to batch starts, in order. If not, `cost` is unknown."""
         if self._last_batches is not None:
             self._count(self._last_batches, is_end=True)
         return self._is_usable and self._matched_entries == len(self._rows)

@@ -39,8 +39,8 @@ class Aim(IntEnum):
 
     EXACT = 0  # the start of the batch that ends with the key
     FIRST_KEY = 1  # the start of the batch that begins with the key, as written up to 1.1
-    # The start of an append of several batches, for which Kafka before 3.9.1, and 4.0.0, write one
-    # entry. The key is the append's last offset, or the last offset that a cleaner kept.
+    # The start of an append of several batches. Kafka before 3.9.1, and 4.0.0, write one entry for
+    # it. The key is the append's last offset, or the last offset that a cleaner kept.
     COARSE = 2
     # The start of the key's batch or of an earlier one, but none of the above. No release writes
     # such an entry, but the only harm is that a search may read more headers.
@@ -49,7 +49,7 @@ class Aim(IntEnum):
     INSIDE = 5  # the middle of a batch, where no header starts
     BEYOND = 6  # before the first byte, or at or after the end of the last batch
     NO_BATCH = 7  # no batch has the key: a broker start may find a wrong end of the log
-    UNORDERED = 8  # EXACT, FIRST_KEY or COARSE, but the key is not above the key before
+    UNORDERED = 8  # EXACT, FIRST_KEY or COARSE, but the key is not above the previous one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,7 +233,7 @@ class _SortedKeys:
         self._cursor = 0
 
     def take(self, largest: int) -> np.ndarray:
-        """Returns the slots with keys up to `largest` that earlier calls left, ordered by key."""
+        """Returns the slots with keys up to `largest`, by key, without those returned before."""
         start = self._cursor
         self._cursor = max(start, int(np.searchsorted(self._keys, largest, "right")))
         return self._slots[start : self._cursor]
@@ -292,7 +292,7 @@ def aims_of(
     positions = entries["position"]
     is_home = positions == homes["position"]
     ends = keys == homes["last_offset"]
-    # the key can be the last offset that a cleaner kept only if records of the batch are missing
+    # only if records of the batch are missing, the key can be the last offset that a cleaner kept
     has_gaps = homes["record_count"] != homes["last_offset"] - homes["base_offset"] + 1
     rules = {
         Aim.BEYOND: (positions < 0) | (positions >= end_position),

@@ -60,8 +60,8 @@ def default_selection(anatomy: Anatomy) -> Selection:
 
     1. An entry is wrong: the batch of that entry.
     2. No batch has an entry: the middle batch.
-    3. Unwritten or torn bytes follow the batches or the entries: a batch near the end.
-    4. An indexed batch with several records near the middle.
+    3. Other bytes follow the last batch or the last .index entry: a batch near the end.
+    4. In all other cases: an indexed batch near the middle, with several records if possible.
     """
     links = anatomy.links
     if len(links.wrong_entries):
@@ -109,7 +109,8 @@ def row_at_byte(anatomy: Anatomy, position: int) -> int:
 def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
     """Returns the selection for a byte of the "log", "index" or "timeindex".
 
-    In an index, selects the slot at that byte, and the batch that the slot points to.
+    In an index, selects the slot at that byte, and its batch. If no entry is there, returns the
+    default selection.
     """
     slot = byte // offset_index.ENTRY.itemsize
     if kind == "index" and slot < len(anatomy.index.entries):

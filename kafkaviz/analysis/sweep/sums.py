@@ -12,8 +12,8 @@ import numpy as np
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import offset_index, time_index
 
-# With the interval 0, every batch is indexed. The others are 64 B to 4 MiB. They grow by a third of
-# a power of two, so that all powers of two are among them.
+# With the interval 0, every batch but the first is indexed. The others are 64 B to 4 MiB. Each is
+# the cube root of 2 times the previous one, so all powers of two in this range are among them.
 INTERVALS = (0, *(round(64 * 2 ** (third / 3)) for third in range(49)))
 SWEEP: np.dtype = np.dtype(
     [

@@ -13,8 +13,8 @@ from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.batch import UNKNOWN
 from kafkaviz.format.walk import BatchObserver
 
-# The offsets that are looked up: the first of each batch, like a consumer that has read the batch
-# before; or all offsets from the first to the last.
+# The offsets that are looked up: the first of each batch, like a consumer that has read the
+# previous batch; or all offsets from the first to the last.
 BASE = "base_offset"
 EVERY = "every_offset"
 TARGETS: np.dtype = np.dtype(
@@ -233,7 +233,10 @@ def _scan_block(
 
 @njit(cache=True)
 def fill_appends(sizes: np.ndarray, most_bytes: int) -> np.ndarray:
-    """Divides batches into appends of at most `most_bytes`. Returns the end row of each append."""
+    """Divides batches into appends of at most `most_bytes`. Returns the end row of each append.
+
+    A batch that is larger is an append of its own.
+    """
     ends = np.empty(len(sizes), np.int64)
     count = 0
     filled_bytes = 0
@@ -263,8 +266,8 @@ def sweep(
         by_base_offset: whether a scan reads one more header if the target is inside a batch, as
             Kafka 4.1 and later do.
         append_bytes: None: each batch may get an entry. A number: each append gets at most one
-            entry, and has at most this many bytes. Before Kafka 3.9.1, and in 4.0.0, followers and
-            compaction wrote so (KAFKA-806).
+            entry, and has at most this many bytes or a single batch. Followers and compaction
+            wrote indexes in this way before Kafka 3.9.1, and in 4.0.0 (KAFKA-806).
     """
     return parts(
         batches,

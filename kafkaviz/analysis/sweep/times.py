@@ -24,7 +24,7 @@ from kafkaviz.format.walk import BatchObserver
 
 # the size of a batch, and whether it spans a single offset
 SIZES: np.dtype = np.dtype([("size_bytes", "i4"), ("is_single", "?")])
-MAX_GROWTH_ROWS = 1 << 18  # a column is extended by at most this many rows at once
+MAX_GROWTH_ROWS = 1 << 18  # a column has at most this many spare rows
 
 
 def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -191,8 +191,9 @@ def _count_lookups(
     answered = 0
     # the batch that answers the last target
     answer_row = answer_position = 0
-    # start_: the batch of the last offset entry. newest_: that batch when the newest timestamp was
-    # appended. entry_: the batch where lookups start, to which the last time entry leads
+    # start_: the batch of the last offset entry. newest_: the value of start_ when the newest
+    # timestamp was appended. entry_: the batch where lookups start, to which the last time entry
+    # leads
     start_row = start_position = 0
     newest_row = newest_position = 0
     entry_row = entry_position = 0

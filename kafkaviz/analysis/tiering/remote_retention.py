@@ -440,7 +440,7 @@ def _epochs_with_records(epochs: Epochs) -> list[tuple[int, int]]:
 
 
 def _local_bytes(partition: TieredPartition, highest_remote_offset: int | None) -> int:
-    """Returns the bytes of the local segments from `highest_remote_offset` on; None: of all."""
+    """Returns the bytes of all local segments, or of those from `highest_remote_offset` on."""
     sizes: Mapping[int, int] = {
         segment.start_offset: _size(segment)
         for segment in partition.segments

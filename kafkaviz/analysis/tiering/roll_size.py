@@ -1,4 +1,4 @@
-"""Computes what another segment.bytes would cost in tiered storage: objects, requests and records.
+"""Computes what a different segment.bytes costs in tiered storage: objects, requests and records.
 
 Each closed segment becomes a few objects in the store and two records in __remote_log_metadata. Its
 deletion writes two more records. Larger segments mean fewer objects and fewer records of this kind,
@@ -139,7 +139,8 @@ def growth(segments: Sequence[TieredSegment]) -> float | None:
     """Returns the .log bytes written per day. Counts only uploaded segments.
 
     The bytes of all segments but the first are divided by the time between the newest records of
-    the first and the last segment. Returns None if fewer than two segments have a time and a size.
+    the first and the last segment. Returns None if fewer than two segments have a time and a size,
+    or if the last segment is not newer than the first.
     """
     copied: dict[int, TieredSegment] = {}
     for segment in segments:

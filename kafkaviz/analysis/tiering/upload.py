@@ -85,8 +85,8 @@ class UploadRules:
     Attributes:
         is_enabled: whether the topic has remote storage. None: unknown.
         lag_ms, lag_bytes: remote.copy.lag.ms and remote.copy.lag.bytes. If a setting is -1, the
-            value is the local retention limit. The value 0 allows every upload at once. The value
-            -1, which means that the local limit is -1 too, allows no upload.
+            value is the local retention limit. If a value is 0, every upload is allowed at once. A
+            value of -1 (the local limit is -1 too, or unknown) allows no upload by itself.
     """
 
     is_enabled: bool | None = True

@@ -142,7 +142,7 @@ class Hold:
 
     Attributes:
         open_ms: the time from the transaction's first batch to the newest time in the opened files;
-            None if the first batch is not in the opened files.
+            None if the opened files may lack the first batch.
         coordinator_state, timeout_ms, coordinator_start_ms: as in the producer's newest record in
             __transaction_state; None if no record was found.
         until_ms: the time at which the coordinator aborts the transaction; None if the transaction
@@ -164,7 +164,7 @@ class PartitionTransactions:
     Attributes:
         may_go_on: whether the opened files may lack the active segment. If so, `log_end` is the end
             of the opened files, and `last_stable_offset` and `held_by` are None.
-        held_by: the open transaction that begins at the last stable offset.
+        held_by: the open transaction that holds back the last stable offset.
         hold: the coordinator's view of `held_by`, from `transactions.coordinator.judge`.
         transactions: all open transactions and the last LISTED_TRANSACTIONS others, by first
             offset.
@@ -284,7 +284,7 @@ def start_ms(row: np.void) -> int:
 
 
 class _IndexedAborts:
-    """The aborted transactions in a .txnindex. There are none if `problem` is set.
+    """The aborted transactions in a .txnindex. Empty if `problem` is set.
 
     An entry has a transaction's first offset, even if its first records were removed.
     """

@@ -2,7 +2,8 @@
 
 For one fetch, the broker sends bytes of one .log, up to the last stable offset, and a list of
 aborted transactions. These overlap the range from the fetch offset to an upper bound. The upper
-bound is the offset of the first .index entry after the sent bytes. The list is from the .txnindex
+bound is the offset of the first .index entry at or after the end of the sent bytes, or else the
+end of the segment. The list is from the .txnindex
 files, whose entries are shown here as (producer id, first to last offset):
 
     fetch at offset 100, 800 bytes: batches up to offset 139; upper bound 150
@@ -74,7 +75,7 @@ LISTED_BATCHES = 10_000  # at most this many of the first batches are listed
 OUTCOMES = {ControlType.ABORT: Outcome.ABORTED, ControlType.COMMIT: Outcome.COMMITTED}
 MAX_BATCHES = 500_000  # reading more batches takes longer than a second
 MAX_RUNS = 2000  # with more runs, each would be narrower than a pixel
-# takes the first offset of a range and the offset after it
+# called with the first offset of a range and the offset after the range
 ReadRuns: TypeAlias = Callable[[int, int], "tuple[OffsetRun, ...]"]
 
 
@@ -470,7 +471,7 @@ class _RunBuilder:
 def _read(
     builder: _RunBuilder, segment: LogSegment, aborted: Iterable[Transaction], stop_offset: int
 ) -> bool:
-    """Adds the runs below `stop_offset`. Returns False if it stopped earlier, inside the .log."""
+    """Adds the runs below `stop_offset`. Returns False if some batches below it were not read."""
     batch_count = 0
     with open_batch_starts(segment) as batch_starts:
         start = batch_starts.position_before_offset(builder.end_offset)

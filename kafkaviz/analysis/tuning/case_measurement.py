@@ -59,7 +59,7 @@ from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 # the settings that a recommendation depends on
 SETTINGS = (SETTING, "segment.bytes", "segment.index.bytes", "segment.ms")
 SAMPLE_SEGMENTS = 4  # number of segments from which an unknown interval is inferred
-READ_SHARE = 0.75  # reading takes this share of the time that measuring a .log takes
+READ_SHARE = 0.75  # reading a .log takes this share of the time to measure it
 
 
 class MeasureOptions(TypedDict, total=False):
@@ -67,7 +67,7 @@ class MeasureOptions(TypedDict, total=False):
 
     on_progress: Callable[[str, float], None]  # gets the name of a .log and the share that was read
     on_sizes: Callable[[Mapping[str, int]], None]  # gets the bytes to read, by the name of a .log
-    most_bytes: int | None  # the bytes to read of all logs together; None: all logs whole
+    most_bytes: int | None  # the bytes to read from all logs together; None: all bytes
 
 
 def _start_evidence(windows: Sequence[LogWindow]) -> dict[int, "_WindowEvidence"]:
@@ -91,7 +91,7 @@ def _interval_bounds(evidence: Mapping[int, "_WindowEvidence"]) -> IntervalBound
 
 
 def estimate_interval(windows: Sequence[LogWindow], setting: SettingValue) -> int:
-    """Returns index.interval.bytes if it is set; else infers it from the start of each window."""
+    """Returns index.interval.bytes if it is set; else infers it from the start of some windows."""
     if setting.is_given:
         return int(setting.value)
     evidence = _start_evidence(windows)
@@ -188,8 +188,8 @@ def measure_cases(
     """Measures every topic at `sweep.INTERVALS` and at the current intervals of all topics.
 
     The current interval of a topic is first estimated from a part of the topic. If the measurement
-    shows another interval, all topics are measured again. Returns a TuningCase for each readable
-    topic, and the errors of the others.
+    shows a different interval, all topics are measured again. Returns a TuningCase for each
+    readable topic, and the errors of the others.
     """
     all_logs = [log for logs in by_name.values() for log in logs]
     windows = choose_windows(all_logs, options.get("most_bytes", SAMPLE_BYTES))

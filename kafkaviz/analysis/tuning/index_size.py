@@ -1,8 +1,8 @@
-"""The effects of another segment.index.bytes: when segments roll, and what a search reads.
+"""The effects of a different segment.index.bytes: when segments roll, and what a search reads.
 
-The log's batches are appended to a simulated log until a segment has ended. If the log is too
-short, its batches are appended again, with later offsets and times. For example, with batches of
-1000 B, one per millisecond, interval 4096 and segment.index.bytes 100 KiB:
+The log's batches are appended to a simulated log. Then they are appended again, with later offsets
+and times, until a segment ends. For example, with batches of 1000 B, one per millisecond, interval
+4096 and segment.index.bytes 100 KiB:
 
     offset index   102 400 // 8      = 12 800 entries
     time index     102 400 // 12 - 1 =  8 532 entries, so it is full first
@@ -225,8 +225,8 @@ def _close_segments(
             created_ms = now_ms
             since_entry = 0
             newest_ms = last_time_ms = -1
-            # the batch where lookups start to scan, and the next header of the current scan: the
-            # number in the segment, and the position
+            # start_: the batch where lookups start to scan. next_: the next header of the current
+            # scan. Each has a number in the segment and a position.
             first_row = start
             start_number = start_position = next_number = next_position = 0
             begin_scan(scan, 0)

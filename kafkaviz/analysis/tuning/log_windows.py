@@ -64,7 +64,7 @@ class LogWindow:
         return entries[first:last].copy()
 
     def time_entries(self) -> np.ndarray:
-        """Returns the .timeindex entries (TIME_ENTRY) for the window's batches after the first."""
+        """Returns the .timeindex entries (TIME_ENTRY) for the same batches as `offset_entries`."""
         if self.is_whole:
             return self.segment.time_index
         entries = replace(self.segment).time_index

@@ -1,7 +1,7 @@
 """The input for a recommendation: exact measurements of a log, and its settings today.
 
 A segment is read in chunks of batches. Until the segment is finished, 21 bytes per batch stay in
-memory. After that, only sums stay.
+memory. After that, only sums stay, and 5 bytes per batch for at most KEPT_BATCHES batches.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -27,7 +27,7 @@ from kafkaviz.simulate.config import LogConfig
 
 SETTING = "index.interval.bytes"
 BROKER_SETTING = "log.index.interval.bytes"
-KEPT_BATCHES = 8_000_000  # for how many batches of a case the sizes are kept, in 5 bytes each
+KEPT_BATCHES = 8_000_000  # the sizes of this many batches of a case are kept, in 5 bytes each
 # the fields of LogMeasurement that are added up
 SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps", "followers", "index_cost")
 
@@ -47,7 +47,8 @@ class LogMeasurement:
             largest timestamp.
         followers: `parts` with the indexes that a follower writes; None for releases in which
             followers write the same indexes as the leader.
-        index_cost: the cost of lookups in the existing indexes; None for a workload.
+        index_cost: the cost of lookups in the existing indexes, or in replayed indexes if an
+            existing one is missing or wrong; None for a workload.
         one_read_share: the share of batches of magic 0 and 1.
         empty_segments: the number of segments without a batch, which `parts` does not count.
     """

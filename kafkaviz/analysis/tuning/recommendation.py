@@ -35,14 +35,15 @@ ReasonCode = Literal[
 ]  # fmt: skip
 MIN_GAIN = 0.10  # a change must save at least this share of today's cost
 MIN_INDEX_GAIN = 0.01  # a larger interval must save index bytes of this share of the log
-MIN_GAIN_US = 50.0  # a smaller interval must save the p99 lookup this, or a smaller p99 budget
+MIN_GAIN_US = 50.0  # a smaller interval must save this at the p99, or a p99 budget that is smaller
 
 
 def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts) -> list[int]:
     """Returns the intervals that may be proposed: powers of two, and today's interval.
 
-    Intervals above `upper_bounds` are left out. Every power of two below the size of the smallest
-    batch has the same effect: each batch gets an index entry. Only the largest one is returned.
+    Intervals above `upper_bounds` are left out, unless none is left. Every power of two below the
+    size of the smallest batch has the same effect: each batch gets an index entry. Only the largest
+    one is returned.
     """
     least = measurement.parts.least_batch_bytes or 0
     most = min(upper_bounds(measurement, today, costs).values(), default=float("inf"))
@@ -227,7 +228,8 @@ def _best(
     smallest.
 
     If only the index size has a budget, returns the smallest interval within this budget. Without
-    a budget, returns today's interval, unless the storage limits the interval (`is_bound`).
+    a budget, returns today's interval, unless the storage limits the interval (`is_bound`). Prefers
+    today's interval to one with an index of the same size.
     """
     choices = [cost for cost in choices if cost.row["entries"] or cost is current] or [current]
     within_budgets = [cost for cost in choices if not exceeded_budgets(cost, budgets)]
@@ -318,7 +320,7 @@ def recommend_all(
 ) -> tuple[dict[str, Recommendation | None], Recommendation | None]:
     """Returns the recommendation for each of `cases`, by name, and one for all of them together."""
     by_name = {case.name: recommend(case.measurement, case.today, budgets, costs) for case in cases}
-    # the only topic may have its own interval, and then the broker needs another recommendation
+    # the only topic may have its own interval, and then the broker needs its own recommendation
     if len(cases) == 1 and cases[0].today.interval_bytes == total.today.interval_bytes:
         return by_name, by_name[cases[0].name]
     total_answer = recommend(total.measurement, total.today, budgets, costs)

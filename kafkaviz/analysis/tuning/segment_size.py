@@ -166,7 +166,8 @@ def advise_segment_sizes(
 ) -> tuple[dict[str, SegmentSizeAdvice], SegmentSizeAdvice]:
     """Returns the advice for each topic, by name, and the advice for all topics together.
 
-    A broker always keeps its default, because the right size depends on each topic's retention.
+    With several topics, a broker always keeps its default, because the right size depends on each
+    topic's retention.
     """
     own_segments = sum(_live_segments(case) for case in source.cases)
     segments = max(own_segments, source.broker_segments or 0)
@@ -199,13 +200,14 @@ def _live_segments(case: TuningCase) -> int:
 
 
 def advise_segment_size(case: TuningCase, broker_segments: int) -> SegmentSizeAdvice:
-    """Returns whether another segment.bytes is better for a topic.
+    """Returns whether a different segment.bytes is better for a topic.
 
-    A larger value is proposed if segment.bytes ends the segments, and the broker uses more than
-    half of the maps that vm.max_map_count allows. Otherwise a smaller value may be proposed: a
-    quarter of the bytes that retention keeps, as a power of two. For a compacted log without
-    retention, it is a quarter of the log. Today's segments must be at least twice as large as the
-    smaller value, and the log must not be smaller than this value.
+    A larger value, up to 1 GiB, is proposed if segment.bytes ends the segments, and the broker uses
+    more than half of the maps that vm.max_map_count allows. If not, a smaller value may be
+    proposed: a quarter of the bytes that retention keeps, as a power of two from 64 MiB on. For a
+    compacted log without retention, it is a quarter of the log. Today's segments must be at least
+    twice as large as the smaller value, and the log must not be smaller than this value.
+
     `broker_segments` are all segments on the broker, including those of this case.
     """
     config = case.today.config
@@ -269,7 +271,7 @@ def _retained_bytes(case: TuningCase) -> float | None:
 
 
 def _numbers(case: TuningCase, segment_bytes: int, broker_segments: int) -> SegmentNumbers:
-    """Returns the numbers for one value of segment.bytes, all modelled unless it is today's."""
+    """Returns the numbers for one value of segment.bytes. Only for today's are some counted."""
     config = replace(case.today.config, segment_bytes=segment_bytes)
     ends = limits_at(case.measurement, config, case.today.interval_bytes)
     ended_bytes = ends.ends_bytes[ends.binding]

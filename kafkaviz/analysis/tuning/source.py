@@ -141,8 +141,8 @@ def open_source(
 def _split_topic(path: Path) -> tuple[Path, str | None]:
     """Splits a path such as BROKER/TOPIC: returns the broker directory and the topic.
 
-    For any other path, returns (path, None). If such a path is inside an archive, it becomes the
-    path of the unpacked file.
+    For any other path, returns (path, None). A path inside an archive is replaced by the path of
+    the unpacked file.
     """
     path = file.absolute_path(path)
     try:

@@ -73,7 +73,7 @@ class TuningSource:
     Attributes:
         kind: "partition", "topic", "broker", "log" or "workload".
         cases: one case per topic, in the order of names.
-        metadata_left_out: whether KRaft's metadata log was left out, as it needs a dense index.
+        metadata_left_out: whether KRaft's metadata log, which needs a dense index, was left out.
         inactive_segments: segments that Kafka does not use. They are not measured.
         broker_segments: the number of all segments of the broker; None without a broker directory.
         default_interval: the broker's interval for topics that do not set their own.

@@ -98,7 +98,10 @@ def describe_gain(gain: Gain) -> Message:
 
 
 def _describe_saving(saving: Range) -> Message:
-    """Returns a text such as "18.9 µs (15.8 to 42 µs) less", or how much more to how much less."""
+    """Returns a text such as "18.9 µs (15.8 to 42 µs) less".
+
+    If the range goes from a loss to a saving, the text gives both ends.
+    """
     if saving.low >= 0:
         return message("tuning_reason.less", us=format_us_range(saving))
     if saving.high <= 0:
@@ -293,8 +296,8 @@ def describe_segment_numbers(numbers: SegmentNumbers) -> Message:
 def alter_line(name: str, value: object, topic: str | None) -> str:
     """Returns the kafka-configs.sh command that changes a setting of a topic.
 
-    If `topic` is None, the command changes the default of all brokers. Brokers use another name
-    for the setting, such as log.index.interval.bytes.
+    If `topic` is None, the command changes the default of all brokers. Brokers have a different
+    name for the setting, such as log.index.interval.bytes.
     """
     entity = f"topics --entity-name {topic}" if topic is not None else "brokers --entity-default"
     setting_name = name if topic is not None else TOPIC_SETTINGS[name].broker_names[0][0]
