@@ -1,4 +1,4 @@
-"""The checks of settings: small indexes and segments, wasted disk space, diskless topics."""
+"""The checks of settings: small indexes and segments, wasted disk, memory maps, diskless topics."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,7 +21,7 @@ MAPS_OF_JVM = 1500  # the JVM itself has at most this many memory maps
 NEAR = 0.8  # maps are near their limit from this share on
 MIN_SEGMENT_BYTES = 1 << 20  # least segment.bytes since 4.0 (KIP-1030)
 FEW_SEGMENTS = 20
-MAX_ROLLS = 0.5  # a full index must explain this share of the rolls; a few may be chance
+MIN_ROLL_SHARE = 0.5  # a full index must explain this share of the rolls; a few may be chance
 WASTE_BYTES = 1 << 20
 FEW_ENTRIES = 20
 # by the cause of a roll: the code of the finding, the file, and the count of entries
@@ -65,7 +65,7 @@ def _full_index_findings(
             if roll_reason == reason
         ]
         full = len(full_summaries)
-        if not full_summaries or full < MAX_ROLLS * rolls:
+        if not full_summaries or full < MIN_ROLL_SHARE * rolls:
             continue
         count = getattr(full_summaries[0], counted)
         size = count * ENTRY_BYTES[kind]
