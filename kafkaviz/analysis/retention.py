@@ -28,6 +28,7 @@ from kafkaviz.format.names import METADATA_TOPIC, natural_sort_key
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
+from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import Message
 from kafkaviz.units import DAY_MS
 from kafkaviz.versions import Release
@@ -467,8 +468,7 @@ def segment_retention(
     """Returns the retention of a log, and the retention of the segment in `anatomy`.
 
     Reads only the last time entry (12 bytes) of each earlier segment. `kafkaviz check` reads every
-    .log and the last uploaded offset instead. For a log without remote storage, it gets a different
-    result only if a time index is damaged.
+    .log instead. It gets a different result only if a time index is damaged.
 
     Returns None if the segment or its directory is not in use, or belongs to the metadata log.
     """
@@ -501,6 +501,7 @@ def segment_retention(
         log_start_offset=partition.log_start_offset,
         high_watermark=partition.high_watermark,
         log_end_offset=None if number + 1 < len(live) else end_offset,
+        highest_remote_offset=tiered_view.highest_remote_offset(partition.path),
     )
     return log, log.segments[number]
 

@@ -11,8 +11,10 @@ import pytest
 
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.broker_health import Health, check, with_unstored_facts
+from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.lookup import lookup
-from kafkaviz.analysis.retention import LogRetention
+from kafkaviz.analysis.retention import LogRetention, segment_retention
+from kafkaviz.analysis.segment import anatomy
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import is_control
 from kafkaviz.format.record import Record, build
@@ -685,6 +687,29 @@ def test_a_topic_of_which_nothing_was_uploaded_keeps_all(broken):
     assert [segment.state for segment in log.segments] == ["not-uploaded"] * 2 + ["bytes"] * 2
     (found,) = (one for one in health.findings if one.code == "tiering-blocked")
     assert dict(found.message.values) == {"segment": 335, "n": 3}
+
+
+def test_the_page_of_a_segment_knows_what_was_uploaded(broken):
+    logs, store = broken
+    forget_newest_copy(logs, store)
+    shutil.rmtree(next(store.glob("*/orders-0-*")))
+    broker = open_broker(join_tiered(logs, store))
+    overrides = {"local.retention.bytes": "8192"}
+    planned = plan_check(
+        broker, settings=replace(open_settings(broker, (4, 3, 1)), overrides=overrides)
+    )
+    partition = planned.broker.partition("orders-0")
+    retentions = [
+        segment_retention(
+            partition,
+            anatomy.read(segment),
+            planned.limits(partition),
+            clean=planned.is_partition_clean(partition),
+            now_ms=planned.now_ms,
+        )
+        for segment in partition.live
+    ]
+    assert [retention[1].state for retention in retentions] == ["not-uploaded"] * 2 + ["bytes"] * 2
 
 
 def test_metadata_alone_tells_what_was_uploaded(broken):
