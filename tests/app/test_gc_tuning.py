@@ -38,10 +38,11 @@ def test_a_long_search_shortens_the_next_ones(monkeypatch):
     circle = Thing()
     circle.itself, reference = circle, weakref.ref(circle)
     del circle
+    things = [Thing() for _ in range(10_000)]
     monkeypatch.setattr(scheduling, "LONG_S", -1)
     frozen_count = gc.get_freeze_count()
     gc.collect()
-    assert reference() is None and gc.get_freeze_count() > frozen_count
+    assert reference() is None and gc.get_freeze_count() > frozen_count + len(things) / 2
     assert gc.callbacks.count(scheduling._freeze_after_long_collection) == 1
 
 
@@ -51,7 +52,7 @@ def test_a_short_search_changes_nothing(monkeypatch):
     gc.collect()
     monkeypatch.setattr(scheduling, "LONG_S", -1)
     gc.collect(1)
-    assert gc.get_freeze_count() == frozen_count
+    assert gc.get_freeze_count() <= frozen_count  # a thread may free some
 
 
 def test_what_was_left_out_is_freed_once_nothing_refers_to_it(monkeypatch):
