@@ -87,7 +87,7 @@ class _RetentionPass:
         return log_bytes + sum(snapshot.size_bytes for snapshot in self.snapshots)
 
     def delete_while(self, rule: str, is_due: Callable[[MetadataSnapshot], bool]) -> None:
-        """While the oldest snapshot is due, deletes it, and segments before the next snapshot."""
+        """Deletes due snapshots, oldest first, and segments before the next; keeps the newest."""
         while len(self.snapshots) > 1 and is_due(self.snapshots[0]):
             new_start = self.snapshots[1].end_offset
             if new_start <= self._log_start:

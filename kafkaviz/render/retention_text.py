@@ -136,7 +136,7 @@ def metadata_text(retention: MetadataRetention) -> str:
 
 
 def upload_text(logs: Sequence[LogRetention]) -> str:
-    """Says how many bytes of tiered logs are not in remote storage yet; "" without such a log."""
+    """Says how many bytes of tiered logs are not in remote storage yet; "" without tiered logs."""
     tiered_logs = [log for log in logs if log.limits.is_tiered]
     if not tiered_logs:
         return ""

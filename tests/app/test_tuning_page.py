@@ -214,7 +214,7 @@ def test_budgets_change_the_answer():
     text = page_html(page(tp="payments-0", storage="hdd", reads="3.9.0"))
     assert "(measured on one machine)" in text
     assert "of the .log from hdd" in text
-    assert "Up to 4 maps are already subtracted" in text
+    assert "This already allows for up to 4 dead maps" in text
 
 
 def test_an_odd_address_is_passed_over():

@@ -72,7 +72,7 @@ SAMPLED_RECORD: np.dtype = np.dtype(
 class RecordSample:
     """Records from some windows of one topic, and their batches.
 
-    - Batches and records are ordered by window, and in a window as in the log.
+    - Batches and records are ordered by window, and within a window in log order.
     - The records of a batch are contiguous in `data`, and so are the records of a window.
     - A control batch has no records here.
 

@@ -117,7 +117,7 @@ class _TwoStates:
 
 
 def is_same_directory(a: Broker, b: Broker) -> bool:
-    """Returns whether meta.properties shows that both are one directory at two times."""
+    """Returns whether meta.properties shows that both are one directory, at different times."""
     if a.is_lone or b.is_lone or not a.cluster_id or a.node_number is None:
         return False
     if (a.cluster_id, a.node_number) != (b.cluster_id, b.node_number):

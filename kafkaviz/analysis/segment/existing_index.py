@@ -253,9 +253,9 @@ class ExistingIndexSweeper(BatchObserver[bool]):
     ) -> None:
         """Counts the headers that are read if every offset in `batches` is looked up once.
 
-        `from_base` has the rows and positions at which the lookups of base offsets begin to read.
-        `from_last` has those of last offsets. A lookup of a last offset may begin at the batch
-        itself, because the last offset is the key of the batch's index entry.
+        `from_base` has, for each batch, the row and position at which the lookup of its base offset
+        begins to read. `from_last` has the same for its last offset: that lookup may begin at the
+        batch itself, because the last offset is the key of the batch's index entry.
         """
         targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
         near = targets["near"] - targets["near_last"]

@@ -71,7 +71,7 @@ class MeasureOptions(TypedDict, total=False):
 
 
 def _start_evidence(windows: Sequence[LogWindow]) -> dict[int, "_WindowEvidence"]:
-    """Returns the observers that infer index.interval.bytes, by the number of their window.
+    """Returns the observers that infer index.interval.bytes, keyed by window number.
 
     Only windows of the largest `SAMPLE_SEGMENTS` segments get an observer.
     """

@@ -1,4 +1,4 @@
-"""Recommends an index.interval.bytes: the largest one that meets every budget."""
+"""Recommends an index.interval.bytes: in general, the largest one that meets every budget."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -57,9 +57,9 @@ def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupC
 def upper_bounds(
     measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts
 ) -> dict[Literal["tiered", "hdd"], float]:
-    """Returns the largest interval, in bytes, that makes sense for this log's storage.
+    """Returns upper bounds of the interval, in bytes, by the kind of storage.
 
-    The result has "tiered" only for remote storage, and "hdd" only for a disk that seeks.
+    "tiered" is present only for remote storage, and "hdd" only for a disk that seeks.
     """
     bounds: dict[Literal["tiered", "hdd"], float] = {}
     if today.is_tiered or costs.storage.name == OBJECT_STORE:
@@ -222,14 +222,14 @@ def recommend(
 def _best(
     choices: Sequence[IntervalCost], current: IntervalCost, budgets: Budgets, *, is_bound: bool
 ) -> IntervalCost:
-    """Returns the largest interval that meets every budget.
+    """Returns the interval to recommend: in general, the largest one that meets every budget.
 
-    If no interval meets all budgets, returns the interval whose largest excess over a budget is
-    smallest.
+    Exceptions:
+    - Only the index size has a budget: the smallest interval within this budget.
+    - No budget: today's interval, unless the storage limits the interval (`is_bound`).
+    - No interval meets all budgets: the one whose largest excess over a budget is smallest.
 
-    If only the index size has a budget, returns the smallest interval within this budget. Without
-    a budget, returns today's interval, unless the storage limits the interval (`is_bound`). Prefers
-    today's interval to one with an index of the same size.
+    Prefers today's interval to one with an index of the same size.
     """
     choices = [cost for cost in choices if cost.row["entries"] or cost is current] or [current]
     within_budgets = [cost for cost in choices if not exceeded_budgets(cost, budgets)]

@@ -253,8 +253,8 @@ def _render_command(health: Health, chosen: _Choice) -> None:
 def _config_changes(health: Health, settings: Mapping[str, float]) -> dict[str, float | None]:
     """Returns `settings` for `alter_command`, with None for each value that the broker already has.
 
-    Only values from the broker's files count. Kafka's default does not count, because the broker
-    may have a value that no file here shows.
+    The broker has a value if one of its files sets it. Kafka's default does not count, because the
+    broker may have a value that no file here shows.
     """
     values: dict[str, float | None] = {}
     for name, value in settings.items():

@@ -348,7 +348,7 @@ def difference(disk_data: bytes, disk_bytes: int, data: bytes) -> str:
 
 
 def pack(rebuilt_files: Mapping[str, bytes], partition: Partition) -> bytes:
-    """Returns the files as a .tar.gz with one folder per topic-partition."""
+    """Returns the files as a .tar.gz, in a folder that is named like the topic-partition."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as tar:
         for name, data in rebuilt_files.items():

@@ -1,4 +1,4 @@
-"""Notices that a page cannot show a directory, or only shows part of it: reason and next step.
+"""Notices that a page cannot show all of a directory, with the reason and the next step.
 
 The functions require_* return the open location, or show a notice and stop the page.
 """

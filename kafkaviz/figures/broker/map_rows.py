@@ -25,7 +25,7 @@ def build_strip(
 ) -> np.ndarray:
     """Returns the shade of each cell in the strip below the bars of a topic-partition.
 
-    The denser the index entries, the darker: from 0 (light) to 1 (dark). NaN: nothing is drawn.
+    0 is light and 1 is dark: denser index entries give a darker shade. NaN: nothing is drawn.
 
     Args:
         segments: rows of analysis.overview for one topic-partition.

@@ -293,7 +293,7 @@ def _took(transaction: Transaction) -> str:
 
 
 def rows(lanes_view: TransactionLanesView) -> list[tuple[str, ...]]:
-    """Returns the drawn transactions as rows of `HEADS`, by first offset in descending order."""
+    """Returns the drawn transactions as rows of `HEADS`, the highest first offset first."""
     newest_first = sorted(lanes_view.transactions, key=lambda each: each.first_offset, reverse=True)
     return [
         (

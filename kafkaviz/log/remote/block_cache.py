@@ -7,14 +7,16 @@ remote file, but no data. The fetched data are in a separate block file, with on
     blocks/…/00000000000000000000.log    data, sparse │ 1 1 1 1 0 0 0 0 0 1 │ version │ description
                                                         └ blocks read ┘   └ the last block
 
-The version is the object's ETag when the first block was fetched. If the ETag has changed, the read
-fails and the old blocks are dropped. The description says which object or file has the bytes.
+The version is a digest of the object's ETag when the first block was fetched. If the ETag has
+changed, the read fails and the old blocks are dropped. The description says which object or file
+has the bytes.
 
 A reader fetches missing blocks with few large requests, writes them, and only then sets their
 flags. Two processes that fetch the same block write the same bytes, so neither waits. Blocks are
 never removed from a block file, so a reader never takes a missing block for zeros. To evict blocks,
-a new file replaces the block file; processes that have the old file open can still read it. After a
-restart of the machine no flag counts, because a flag may have reached the disk before its block.
+the block file is deleted, or replaced by an empty one if its description is still needed. Processes
+that have the old file open can still read it. After a restart of the machine all flags are ignored,
+because a flag may have reached the disk before its block.
 """
 
 import fcntl

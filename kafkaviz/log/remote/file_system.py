@@ -226,7 +226,7 @@ def read_range(
 
 
 def short_read(path: str, position: int, count: int, length: int) -> CannotOpen:
-    """Returns the error for an object that gave `count` of `length` bytes."""
+    """Returns the error for an object that returned only `count` of `length` bytes."""
     problem = message("remote.short_read", count=count, length=length)
     what = message("errors.at_byte", position=position, problem=problem)
     return CannotOpen(path, what, message("remote.open_again"))

@@ -21,8 +21,9 @@ class BatchStatistics:
     """Statistics of consecutive batches.
 
     A value is None without batches, or if their format lacks the field.
-    `min_timestamp_ms` comes from the batch headers, which have only the first record's timestamp,
-    or the append time.
+    `min_timestamp_ms` comes from the batch headers, so it may differ from the smallest timestamp of
+    a record. A header has the first record's timestamp. If it has another time in its place (append
+    time, delete horizon), or none (old compressed messages), its largest timestamp counts.
     """
 
     batches: int = 0

@@ -1,11 +1,11 @@
 """Random numbers that are the same on every machine.
 
 Each batch has its own stream of random numbers, and so has each record. A workload that is
-generated in other chunks, or without payload, draws the same numbers.
+generated in different chunks, or without payload, draws the same numbers.
 
-All arithmetic uses integers: numpy's streams change across releases, and logarithms differ between
-machines. A distribution is a table of 1025 quantiles, computed once with `decimal`. For example,
-these are the first, middle and last quantile of an exponential distribution with mean 100:
+Numbers are drawn with integers only: numpy's streams change across releases, and logarithms differ
+between machines. A distribution is a table of 1025 quantiles, computed once with `decimal`. For
+example, these are the first, middle and last quantile of an exponential distribution with mean 100:
 
     table(Spread("exponential", mean=100))    0, .., 69.3, .., 893    (stored multiplied by 256)
 """

@@ -118,7 +118,7 @@ def _open_at(directory: LoadedDirectory, base: int) -> dict[int, int]:
 def _describe_consequence(
     directory: LoadedDirectory, base: int, exception: BrokerException
 ) -> Message:
-    """Returns what start-up does after an exception in the segment `base`.
+    """Returns what start-up does after an exception in the segment with base offset `base`.
 
     If start-up would split the segment, also splits the segment in `directory`.
     """

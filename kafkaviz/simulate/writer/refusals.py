@@ -48,7 +48,7 @@ class RefusedAppend:
 
     @property
     def is_java(self) -> bool:
-        """Whether the release has its log classes in Java. Scala prints offsets differently."""
+        """Whether this release has its log classes in Java. Scala prints offsets differently."""
         return versions.STORAGE_IN_JAVA.applies_to(self.release)
 
     @property
