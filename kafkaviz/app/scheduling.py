@@ -120,7 +120,7 @@ async def _collect_forever() -> None:
 
 
 def freeze_survivors() -> None:
-    """Makes Python freeze the objects that survive a long garbage collection."""
+    """Makes Python freeze the objects that survive a long full garbage collection."""
     if _freeze_after_long_collection not in gc.callbacks:
         gc.callbacks.append(_freeze_after_long_collection)
 

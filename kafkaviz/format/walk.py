@@ -213,7 +213,7 @@ class BatchObserver(Protocol[Result]):
     """Summarizes the batches of a segment, or of a part of a segment, during a scan."""
 
     def observe(self, batches: np.ndarray) -> None:
-        """Takes the next rows of BATCH, in the order of the log. Must not change the rows."""
+        """Receives the next batches (rows of BATCH), in log order. Must not change the rows."""
         ...
 
     def result(self) -> Result:

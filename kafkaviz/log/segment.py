@@ -175,7 +175,7 @@ class Segment:
     def time_index(self) -> np.ndarray:
         """The entries of the .timeindex as an array of TIME_ENTRY, shape (written slots,).
 
-        Timestamps are in ms since 1970. Offsets are absolute. Empty without a file.
+        Timestamps are in ms since 1970. Offsets are absolute. Empty if the file is missing.
         """
         return self.time_slots.entries
 

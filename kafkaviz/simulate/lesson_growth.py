@@ -1,7 +1,7 @@
 """Records how a log grows: each event, and its segment before and after the event.
 
-For example, batches have 1000 B, and index.interval.bytes is 4096. At the sixth append there are
-5000 B since the last entry, so both indexes get an entry:
+For example, batches of 10 records take 1000 B, one comes every 100 ms, and index.interval.bytes is
+4096. Before the sixth append, 5000 B have come since the last entry, so both indexes get an entry:
 
     the offset index gets (59, 5000), the time index (..:00.600, 59)
 """

@@ -224,7 +224,7 @@ class BrokerComparison:
 
     @property
     def worst_first(self) -> tuple[PartitionComparison, ...]:
-        """The partitions, those with the gravest relation first."""
+        """The partitions, the most serious difference first (DISPLAY_ORDER)."""
 
         def rank(partition: PartitionComparison) -> int:
             return min(relation.display_rank for relation in partition.relations)

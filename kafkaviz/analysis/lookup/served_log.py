@@ -165,7 +165,7 @@ def describe_recovered(names: Sequence[str], *, is_assumed: bool = False) -> Mes
 
 
 def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:
-    """Returns a message that broker start-up fails, so no broker serves this log."""
+    """Returns a message which says that broker start-up fails, so no broker serves this log."""
     if has_unopened:
         return message("recovered_files.start_fails_unopened", error=error, bytes=MAX_LOG_BYTES)
     return message("recovered_files.start_fails", error=error)

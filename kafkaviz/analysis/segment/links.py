@@ -283,9 +283,9 @@ def aims_of(
     """Returns the Aim of each entry in an .index.
 
     Args:
-        entries: log.segment.OFFSET_ENTRY.
+        entries: the entries, as log.segment.OFFSET_ENTRY.
         is_start: whether a batch starts at the position of each entry.
-        homes: the first batch whose last offset is at or above each entry's key, as BATCH_REF.
+        homes: for each entry, the first batch whose last offset is not below its key (BATCH_REF).
         end_position: the end of the last batch.
     """
     keys = entries["offset"]

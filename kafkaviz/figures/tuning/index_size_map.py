@@ -1,7 +1,7 @@
 """The map of the cost of a cold lookup over index interval and index size.
 
-The colour shows the modelled mean cost of a lookup with nothing in memory. Each line connects the
-settings with which segments roll at the same .log size.
+The colour shows the modelled mean cost of a lookup with nothing in memory. Each line joins the
+settings at which segments roll at one .log size.
 """
 
 from collections.abc import Mapping, Sequence
@@ -251,10 +251,10 @@ def _mark_traces(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go
 
 
 def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
-    """Returns the names of today's and the considered settings, each above its mark.
+    """Returns the labels of two marks, of today's and of the considered settings, above each mark.
 
-    If the names would overlap, the name of the lower mark is below its mark. If both marks have
-    the same height, today's name is below.
+    If the labels would overlap, the label of the lower mark is below its mark: today's label if
+    both marks have the same height.
     """
     today = size_map.today
     below = None

@@ -1,4 +1,4 @@
-"""A recommendation in words: a headline, the reasons, and texts of the numbers."""
+"""A recommendation in words: a headline, the reasons, and the numbers as text."""
 
 from dataclasses import dataclass
 
@@ -146,7 +146,7 @@ def topic_cells(case: TuningCase, recommendation: Recommendation | None) -> tupl
 
 
 def describe_all(recommendation: Recommendation) -> list[str]:
-    """Returns the reasons for a verdict, then faults that no interval fixes, one sentence each."""
+    """Returns the reasons for a verdict, then faults that no interval fixes. One sentence each."""
     return [
         reason_sentence(reason) for reason in (*recommendation.reasons, *recommendation.not_fixed)
     ]

@@ -90,7 +90,7 @@ def register(spark: "SparkSession") -> None:
 def session_credentials(spark: "SparkSession") -> tuple[tuple[str, str], ...]:
     """Returns the session's settings for Hadoop's s3a as (environment variable, value) pairs.
 
-    The pairs reach the workers as an attribute of the format's class, never in options or plans.
+    The pairs reach the workers as a class attribute of the data source, never in options or plans.
     """
     values = {
         variable: cast(str, spark.conf.get(f"spark.hadoop.fs.s3a.{name}", ""))

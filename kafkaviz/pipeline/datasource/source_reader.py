@@ -276,7 +276,7 @@ class SourceReader:
         parts: Sequence[np.ndarray | Hole],
         batches: np.ndarray,
     ) -> tuple[UncommittedTransactions, LogSegment | None]:
-        """Verifies `split.transactions` by the markers in the .log.
+        """Checks `split.transactions` against the markers in the .log.
 
         If a hole (unreadable bytes) may hide markers, or a marker is unreadable, nothing is
         verified. Batches outside of the query's offsets are not verified. If the .log is in an

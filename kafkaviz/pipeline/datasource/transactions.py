@@ -267,10 +267,11 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
 
 
 def _tail_of_active_segment(partition: Partition, last_offset: float) -> TransactionTail | None:
-    """Returns the active segment as a tail if its markers affect no record up to `last_offset`.
+    """Returns the active segment as a tail, if no marker in it affects records up to `last_offset`.
 
-    Then neither a newer snapshot nor the end of the log has to be read, which saves requests to an
-    object store. Returns None if the markers may affect such records, or if this is unknown.
+    Returns None if one may, or if the segment has no readable snapshot at its base offset. With
+    this tail, neither a newer snapshot nor the end of the log has to be read, which saves requests
+    to an object store.
     """
     offset = partition.active.base_offset if partition.active else -1
     if offset <= last_offset or offset not in partition.snapshots:

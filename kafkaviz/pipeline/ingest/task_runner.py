@@ -50,7 +50,7 @@ class TaskRunner(Protocol):
 
 
 def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
-    """Returns a runner. `spark` is a session, or a master whose session is used or started.
+    """Returns a runner. `spark` is a session, or a master or None, as in `session.context`.
 
     `group` is a unique name for this ingest.
     """

@@ -259,7 +259,7 @@ def _named_path(broker: Broker) -> Path:
 
 
 def _directory_keys(broker: Broker) -> Iterator[str]:
-    """Yields a unique key for each partition directory: "orders-0", or "disk-b/orders-0"."""
+    """Yields a unique key per partition directory: "orders-0", "disk-b/orders-0", or its path."""
     if len(broker.log_directories) == 1:
         yield from (partition.directory for partition in broker.partitions)
         return

@@ -54,7 +54,7 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
     """Returns the running SparkContext of this process, or creates one for `master`.
 
     An ingest needs only a context. A session would also load Spark's query planner in 1.5 seconds.
-    A context that kafkaviz created is stopped if it has another master.
+    If the running context has another master, and kafkaviz created it, it is stopped first.
 
     Args:
         master: the Spark master. None: the master of the running context. If no context runs, the

@@ -230,7 +230,7 @@ def _with_rebuilt_indexes(copy: LogCopy) -> LogCopy:
 
 
 def _next_segment_offset(copy: LogCopy) -> int:
-    """Returns the base offset of the next segment; if there is none, that of the last batch."""
+    """Returns the base offset of the next segment, or else of the last batch."""
     later = (base for base in copy.bases if base > copy.segment)
     return next(later, _last_batch_offset(copy))
 

@@ -121,7 +121,7 @@ class InvalidMagic(KafkavizError):
 
 
 def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
-    """Damages a copy, starts a broker on the copy, and reads the log with a client."""
+    """Damages a copy, and simulates a broker start-up on it and a client that reads the log."""
     stopped_copy = copy.after_kill() if fault.has_kill else copy
     damage = fault.damage(stopped_copy, place)
     restart, log_view = start(damage.copy)

@@ -46,7 +46,7 @@ class GlossaryTerm:
 
     @property
     def kafka(self) -> str:
-        """Markdown: the class in Kafka 4.3.1, and the first release with this class."""
+        """Markdown: the class, method, field or setting of Kafka 4.3.1, and often since when."""
         return say(f"glossary.{self.key}_kafka")
 
 
