@@ -285,7 +285,7 @@ def aims_of(
     Args:
         entries: the entries, as log.segment.OFFSET_ENTRY.
         is_start: whether a batch starts at the position of each entry.
-        homes: for each entry, the first batch whose last offset is not below its key (BATCH_REF).
+        homes: one BATCH_REF per entry: the first batch whose last offset is at or above its key.
         end_position: the end of the last batch.
     """
     keys = entries["offset"]
