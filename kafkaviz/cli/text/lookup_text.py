@@ -275,6 +275,5 @@ def _describe_late_timestamp(lookup: Lookup) -> str:
 
 def _describe_entry(kind: str, entry: tuple[int, int]) -> Message:
     if kind == OFFSET:
-        key = "entry_offset" if entry[1] else "entry_start"
-        return message(f"cli_lookup.{key}", offset=entry[0], byte=entry[1])
+        return message("cli_lookup.entry_offset", offset=entry[0], byte=entry[1])
     return message("cli_lookup.entry_time", ms=entry[0], offset=entry[1])
