@@ -10,7 +10,7 @@ from kafkaviz import environment, extras
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from multiprocessing.pool import Pool
+    from concurrent.futures import Executor
     from pathlib import Path
 
     from kafkaviz.log.broker import Broker
@@ -32,29 +32,45 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(_args: argparse.Namespace) -> int:
-    """Runs the compiled loops on small input, so that numba caches the compiled code."""
+    """Runs the compiled loops on small input, so that numba caches the compiled code.
+
+    Returns 1 if the system killed a process: later, pages and commands compile the rest.
+    """
+    from concurrent.futures import BrokenExecutor
+
     from kafkaviz.log.archives.archive import cache_folder
     from kafkaviz.log.broker import open_broker
     from kafkaviz.pipeline.spark import java
 
     # runs in a process of its own
     archive_process = java.start_making_archive(cache_folder()) if extras.has("spark") else None
+    status = 0
     for sample in sorted(environment.SAMPLES.glob("*.tar.gz"))[:1]:
         unpacked = open_broker(sample).path
-        with _pool() as pool:
-            pool.starmap(_run_part, [(part, unpacked) for part in PARTS], chunksize=1)
+        try:
+            with _pool() as pool:
+                list(pool.map(_run_part, PARTS, [unpacked] * len(PARTS)))
+        except BrokenExecutor:
+            status = 1
     if archive_process:
         archive_process.wait()
-    return 0
+    return status
 
 
-def _pool() -> "Pool":
-    """Starts a process for each processor. They ignore Ctrl-C, and end with the pool."""
+def _pool() -> "Executor":
+    """Returns a pool with a process per processor. Ctrl-C ends the processes without a traceback.
+
+    If the system kills a process, the pool raises BrokenExecutor instead of waiting for it.
+    """
     import multiprocessing
     import signal
+    from concurrent.futures import ProcessPoolExecutor
 
-    context = multiprocessing.get_context("spawn")
-    return context.Pool(initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
+    return ProcessPoolExecutor(
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def _run_part(part: "Callable[[Broker], None]", directory: "Path") -> None:

@@ -1,8 +1,9 @@
 """kafkaviz warm compiles and unpacks what pages and commands need first."""
 
-import multiprocessing.dummy
 import os
+import signal
 import tarfile
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -72,7 +73,7 @@ def test_everything_that_is_compiled_is_called_once(small_sample, monkeypatch, c
 
     monkeypatch.setattr(CompiledFunction, "__call__", record)
     monkeypatch.setattr(java, "start_making_archive", start_making)
-    monkeypatch.setattr(warm, "_pool", lambda: multiprocessing.dummy.Pool(1))
+    monkeypatch.setattr(warm, "_pool", lambda: ThreadPoolExecutor(1))
     assert main(["warm"]) == 0
     assert capsys.readouterr() == ("", "")
     assert modules >= COMPILED_MODULES
@@ -82,6 +83,15 @@ def test_everything_that_is_compiled_is_called_once(small_sample, monkeypatch, c
 def test_the_parts_run_in_other_processes():
     with warm._pool() as pool:
         assert os.getpid() not in pool.map(_process, range(3))
+
+
+def test_a_killed_process_is_not_waited_for():
+    with warm._pool() as pool, pytest.raises(BrokenExecutor):
+        pool.submit(_die).result()
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _process(_number: int) -> int:
