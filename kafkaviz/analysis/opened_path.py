@@ -66,8 +66,7 @@ class OpenedPath:
         """Returns the broker's settings (without a broker: Kafka's defaults) with `overrides`.
 
         Raises:
-            RefusedSetting: Kafka does not know the name of an override, or (without a broker)
-                refuses its value.
+            RefusedSetting: Kafka does not know the name of an override, or refuses its value.
         """
         if self.broker is not None:
             return open_settings(self.broker, self.release, overrides)

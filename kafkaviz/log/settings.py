@@ -114,7 +114,7 @@ class Settings:
         """Returns the settings of a topic, by name.
 
         These are all settings that the release knows, and others that a ConfigRecord sets for the
-        topic. Raises RefusedSetting if Kafka refuses a typed value. Skips other refused values.
+        topic. A value in a file that Kafka refuses is skipped.
         """
         known_settings = {
             name: self.find(topic, name)
@@ -200,10 +200,11 @@ def open_settings(
 ) -> Settings:
     """Returns the settings of a broker, with the `overrides` that the user typed.
 
-    `overrides` may have topic-level and broker-level names. Raises RefusedSetting for other names.
+    `overrides` may have topic-level and broker-level names. Raises RefusedSetting for other names,
+    and for values that Kafka refuses.
     """
-    for name in overrides or {}:
-        config_def.setting(name)
+    for name, text in (overrides or {}).items():
+        config_def.parse(name, text, release)
     image = metadata_log.read_image(broker)
     problems = list(image.problems)
     path = _find_server_properties(broker, problems)

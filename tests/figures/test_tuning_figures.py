@@ -304,4 +304,4 @@ def test_lower_where_a_budget_is_missed():
 def test_raise_where_much_index_is_saved():
     text = recommendation_text(measured(97, 20_000, 5, 2), Budgets(p99_us=100.0), typed(64))
     assert text.headline == f"Raise 64 to 4{T}096"
-    assert "the index shrinks by 20 % of the log" in text.reason
+    assert "the index shrinks by 20 % of the log's size" in text.reason

@@ -143,9 +143,8 @@ def test_without_an_origin_the_default_counts():
 
 def test_what_a_person_types_is_checked_against_the_limits(clean):
     broker = open_broker(clean)
-    opened_settings = settings.open_settings(broker, overrides={"segment.index.bytes": "3"})
     with pytest.raises(RefusedSetting, match="Value must be at least 4"):
-        opened_settings.topic_settings("orders")
+        settings.open_settings(broker, overrides={"segment.index.bytes": "3"})
     with pytest.raises(RefusedSetting, match=r"Unknown topic config name: index\.interval"):
         settings.open_settings(broker, overrides={"index.interval": "3"})
     config = {"segment.index.bytes": ConfigValue("3", "0.log", 1)}
